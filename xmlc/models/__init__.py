@@ -1,8 +1,7 @@
-"""Provide the estimators, which return sparse probability estimates.
+"""The estimators, which return sparse probability estimates.
 
-Each estimator is imported when it is first used. The training of a model therefore does not load
-the code of other estimators. The workflow also does not retrain a model when only the code of
-another estimator changes.
+Each is imported when it is first used, so that training a model loads no code of other estimators,
+and the workflow does not retrain it when only their code changes.
 """
 
 from __future__ import annotations

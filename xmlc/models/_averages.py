@@ -1,4 +1,4 @@
-"""Average each label's shares in the leaves that an instance reaches. Kernels."""
+"""Averages of each label's shares in the leaves that an instance reaches. Kernels."""
 
 from __future__ import annotations
 
@@ -13,22 +13,18 @@ from xmlc.kernels.top_k import scaled
 
 
 class Histograms(NamedTuple):
-    """The number of training instances of each label in each leaf.
-
-    In the result of `xmlc.models.parabel.as_leaves`, estimates replace the numbers of instances.
+    """The number of training instances of each label in each leaf, or estimates instead.
 
     Attributes
     ----------
     starts : int64 (n_leaves + 1,)
-        Position in ``labels`` of the first label of each leaf.
+        Start of each leaf in ``labels``.
     labels : uint32, counts : uint32 or float32
-        The distinct labels of one leaf after another, and the number of instances with the label in
-        the leaf.
+        The distinct labels of each leaf, and their instances in it.
     totals : integers (n_leaves,)
-        The share of a label in a leaf is the label's count times 1 / total.
+        A label's share in a leaf is its count times 1 / total.
     pooled : bool
-        True if all leaves that an instance reaches have the same weight, False if all trees have
-        the same weight.
+        Whether all leaves of an instance, not all trees, have the same weight.
     """
 
     starts: np.ndarray
@@ -44,7 +40,6 @@ class Reached(NamedTuple):
     Attributes
     ----------
     starts : int64 (n_trees, n + 1)
-        Position in ``leaves`` of the first leaf that each instance reaches in each tree.
     leaves : int32
         Instance i reaches ``leaves[starts[t, i] : starts[t, i + 1]]`` in tree t.
     """
@@ -55,9 +50,7 @@ class Reached(NamedTuple):
 
 @njit
 def places_of_row(features, n_features):
-    """Return the place of each feature in ``features``, uint32 (q,), or -1 for other features,
-    int32 (n_features,).
-    """
+    """Return the place of each feature in ``features``, or -1 for others, int32 (n_features,)."""
     places = np.full(n_features, -1, dtype=np.int32)
     for place in range(features.size):
         places[features[place]] = place
@@ -66,31 +59,14 @@ def places_of_row(features, n_features):
 
 @njit
 def add_leaves(histograms, reached, i, sums, found):
-    """Sum each label's shares over the leaves that an instance reaches, and list the labels with a
-    positive sum.
+    """Sum each label's shares over the leaves of an instance, and list the labels with a positive
+    sum.
 
-    If the histograms are not pooled, each tree adds one number: the label's mean share in the
-    leaves that the instance reaches in the tree.
+    If the histograms are not pooled, each tree adds the label's mean share in its leaves.
 
-    Parameters
-    ----------
-    histograms : Histograms
-        The labels and counts of all leaves.
-    reached : Reached
-        The leaves that the instances reach.
-    i : int
-        Number of the instance.
-    sums : float64 (m,)
-        The sum of each label's shares, 0 before the call. The caller has to reset the sums of the
-        listed labels to 0.
-    found : uint32 (m + 1,)
-        On return, the labels with a positive sum. The function also overwrites the entry after the
-        last label.
-
-    Returns
-    -------
-    int
-        Number of labels with a positive sum.
+    ``sums``, float64 (m,), are all 0 before the call, and the caller resets the entries of listed
+    labels. ``found``, uint32 (m + 1,), receives the labels, whose number is returned, and its entry
+    after the last one is overwritten, too.
     """
     n_found = 0
     for tree in range(reached.starts.shape[0]):
@@ -108,8 +84,7 @@ def add_leaves(histograms, reached, i, sums, found):
             for k in range(labels.size):
                 label = labels[k]
                 old = sums[label]
-                # every label is written, to avoid a branch: the next label overwrites a label that
-                # was already listed
+                # written to avoid a branch, and overwritten by the next one if already listed
                 found[n_found] = label
                 n_found += old == 0.0
                 sums[label] = old + np.float64(counts[k]) * one
@@ -118,15 +93,7 @@ def add_leaves(histograms, reached, i, sums, found):
 
 @njit
 def count_parts(histograms, reached, i):
-    """Return the number of leaves or trees over which the shares of an instance are averaged.
-
-    If the histograms are pooled, the function counts leaves, and otherwise trees.
-
-    Parameters
-    ----------
-    histograms, reached, i
-        As for `add_leaves`.
-    """
+    """Return the number of leaves, or of trees if not pooled, over which shares are averaged."""
     n_trees = reached.starts.shape[0]
     if not histograms.pooled:
         return n_trees
@@ -138,14 +105,7 @@ def count_parts(histograms, reached, i):
 
 @njit
 def count_entries(histograms, reached, i):
-    """Return the total number of labels in the leaves that an instance reaches, repetitions
-    included.
-
-    Parameters
-    ----------
-    histograms, reached, i
-        As for `add_leaves`.
-    """
+    """Return the number of labels, repetitions included, in the leaves of an instance."""
     n_entries = np.int64(0)
     for tree in range(reached.starts.shape[0]):
         for leaf in reached.leaves[reached.starts[tree, i] : reached.starts[tree, i + 1]]:
@@ -155,34 +115,16 @@ def count_entries(histograms, reached, i):
 
 @njit
 def average_above(histograms, reached, first, last, thresholds):
-    """Return the labels whose estimates exceed their thresholds, for the instances ``first .. last
-    - 1``.
+    """Return the labels of instances ``first .. last - 1`` whose estimates exceed their thresholds.
 
-    Parameters
-    ----------
-    histograms : Histograms
-        The labels and counts of all leaves.
-    reached : Reached
-        The leaves that the instances reach.
-    first : int
-        Number of the first instance.
-    last : int
-        Number of the last instance plus 1.
-    thresholds : float32 (m,)
-        Threshold of each label.
+    Shares are summed in float64, and each sum is rounded once. Estimates that are equal as exact
+    fractions thus have equal float32 values, whichever trees contribute to them.
 
     Returns
     -------
     counts : int64 (last - first,)
-        Number of labels of each instance.
     labels : uint32, estimates : float32
-        The labels of one instance after another, with ascending labels for each instance, and their
-        estimates.
-
-    Notes
-    -----
-    Shares are summed in float64, and each sum is rounded once. Two estimates that are equal as
-    exact fractions therefore have equal float32 values, whichever trees contribute to them.
+        One instance after another, with ascending labels.
     """
     n_labels = thresholds.size
     room = np.int64(0)
@@ -218,14 +160,13 @@ def average_above(histograms, reached, first, last, thresholds):
 def sort_labels(found, n, sums):
     """Sort the first ``n`` entries of ``found``, which are the labels whose sum is not 0.
 
-    A sort takes about log2(n) steps for each label, so a scan of the sums is faster if many labels
-    are found.
+    A sort takes about log2(n) steps per label, so a scan of the sums is faster for many labels.
     """
     if 16 * n < sums.size:
         sort(unchecked_view(found, 0, n))
         return
     n_found = 0
-    # the loop has no branch: the next label overwrites a label whose sum is 0
+    # no branch: the next label overwrites one whose sum is 0
     for label in range(sums.size):
         found[n_found] = label
         n_found += sums[label] != 0.0
@@ -235,26 +176,14 @@ def sort_labels(found, n, sums):
 def average_top_k(histograms, reached, first, last, n_labels, k, label_weights):
     """Return the k labels with the largest scores for each of the instances ``first .. last - 1``.
 
-    The score of a label is its estimate, multiplied by the label's weight if there are weights.
-
-    Parameters
-    ----------
-    histograms, reached, first, last
-        As for `average_above`.
-    n_labels : int
-        Number of labels m.
-    k : int
-        Number of labels for each instance.
-    label_weights : float64 (m,) or (0,)
-        Weight of each label. An empty array means that labels have no weights.
+    A score is the estimate, times the label's weight unless ``label_weights``, float64, is empty.
 
     Returns
     -------
     labels : int32 (last - first, k)
-        Labels, best first. Ties go to the smaller label. If fewer than k labels have a score above
-        0, the rest of ``labels`` is -1.
+        Labels with positive scores, best first, then -1. Ties go to the smaller label.
     scores : float32 (last - first, k)
-        The scores of the labels in ``labels``. A missing label has the score 0.
+        Their scores, 0 for a missing label.
     """
     labels = np.full((last - first, k), -1, dtype=np.int32)
     scores = np.zeros((last - first, k), dtype=np.float32)

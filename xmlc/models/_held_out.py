@@ -1,4 +1,4 @@
-"""Hold out instances of a training set, and list their candidates for stacking's regression."""
+"""Held-out instances of a training set, and their candidates for the regression of stacking."""
 
 from __future__ import annotations
 
@@ -15,28 +15,25 @@ from xmlc.kernels.sums import in_turn
 from xmlc.models._stacked import features_of, merge_lists
 
 MOST_PARTS = 5
-# With 16 texts, the mean of the members' scores ranks better than the regression, and with 60 texts
-# it ranks worse.
+# With 16 texts, the mean of the members' scores ranks better than the regression, with 60 worse.
 FEWEST_INSTANCES = 30
-# The labels that M members rank for n instances, best first, and -1 in places without a label,
-# int32 (n, M, K). Their scores, float32 (n, M, K).
+# The labels that M members rank for n instances, best first and then -1, int32 (n, M, K), and their
+# scores, float32 (n, M, K).
 Lists = tuple[np.ndarray, np.ndarray]
 
 
 class Pairs(NamedTuple):
-    """The pairs of a held-out instance and one of its candidates, to which the regression is
-    fitted.
+    """The pairs of a held-out instance and a candidate to which the regression is fitted.
 
     Attributes
     ----------
     rows, counts : ndarray of int64, shape (n,)
-        Number of each held-out instance in the training set, and the number of its candidates.
+        Number of each held-out instance in the training set, and of its candidates.
     candidates : ndarray of int32, shape (q,)
     features : ndarray of float64, shape (q, p)
     true : ndarray of bool, shape (q,)
         Whether the instance has the label.
     weights : ndarray of float64, shape (q,)
-        Weight of the instance.
     """
 
     rows: np.ndarray
@@ -48,10 +45,9 @@ class Pairs(NamedTuple):
 
 
 def n_held_out_parts(n: float, n_held_out: float) -> int:
-    """Return in how many parts of at most a fifth of n instances ``n_held_out`` instances are held
-    out.
+    """Return how many parts, at most five, each of at most a fifth of n, hold out ``n_held_out``.
 
-    The result is at most 5, and 0 for fewer than `FEWEST_INSTANCES` instances.
+    There are none for fewer than `FEWEST_INSTANCES` instances.
     """
     if n < FEWEST_INSTANCES:
         return 0
@@ -59,10 +55,8 @@ def n_held_out_parts(n: float, n_held_out: float) -> int:
 
 
 def held_out_parts(n: int, n_held_out: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the rows on which the members are trained, and the rows that are held out meanwhile.
-
-    At most a fifth of the rows is held out at a time. If this is too few, up to five parts are held
-    out one after the other.
+    """Yield the rows that train the members, and the rows that are held out meanwhile: at most a
+    fifth at a time, in up to five turns if this is too few.
     """
     order = random_permutation(n, seed, Stream.STACKING)
     n_parts = n_held_out_parts(n, n_held_out)
@@ -75,7 +69,7 @@ def held_out_parts(n: int, n_held_out: int, seed: int) -> Iterator[tuple[np.ndar
 
 
 def joined(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> Lists:
-    """Return the results of `predict_top_k` of all members, instance by instance."""
+    """Return the members' results of `predict_top_k`, instance by instance."""
     labels, scores = zip(*lists, strict=True)
     return np.ascontiguousarray(np.stack(labels, axis=1)), np.ascontiguousarray(
         np.stack(scores, axis=1)
@@ -83,9 +77,7 @@ def joined(lists: Sequence[tuple[np.ndarray, np.ndarray]]) -> Lists:
 
 
 def log_shares(Y: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
-    """Return the log of each label's weighted share of instances, with half an instance added to
-    each label's count.
-    """
+    """Return the log of each label's weighted share of instances, with half an instance added."""
     of_labels = np.repeat(weights.astype(np.float64), np.diff(Y.indptr))
     counts = np.bincount(Y.indices, weights=of_labels, minlength=Y.shape[1])
     return elementwise.log((counts + 0.5) / in_turn(weights.astype(np.float64)))
@@ -96,21 +88,13 @@ def pairs_of(
 ) -> Pairs:
     """Return the candidates of held-out instances.
 
-    Parameters
-    ----------
-    held_out : ndarray of int64, shape (n,)
-        Numbers of the instances in the training set.
-    lists : Lists
-        The labels that the members rank for the held-out instances.
-    Y : boolean CSR, weights : ndarray of float32
-        Label sets and weights of the training set.
-    shares : ndarray of float64, shape (m,)
-        The logarithms of the labels' shares of the instances on which the members were trained.
+    ``held_out`` are their numbers in the training set, ``Y`` and ``weights``. The members that rank
+    ``lists`` were trained on instances whose `log_shares` are ``shares``.
     """
     counts, candidates, values = merge_lists(*lists)
     rows = np.repeat(held_out, counts)
     true = np.zeros(candidates.size, dtype=bool)
-    if candidates.size:  # SciPy returns a sparse array for an empty selection
+    if candidates.size:  # an empty selection is a sparse array
         true[:] = np.asarray(Y[rows, candidates]).reshape(-1)
     features = features_of(candidates, values, shares)
     return Pairs(held_out, counts, candidates, features, true, weights[rows].astype(np.float64))

@@ -1,7 +1,4 @@
-"""Fit and evaluate a logistic regression over the scores of several models.
-
-These functions are kernels of the estimator in `xmlc.models.stacking`.
-"""
+"""A logistic regression over the scores of several models. Kernels of `xmlc.models.stacking`."""
 
 from __future__ import annotations
 
@@ -11,39 +8,28 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.arrays import stable_order
 from xmlc.kernels.float64 import log, sigmoid, softplus
 
-# This constant is added to each score before the logarithm is taken, because an unranked label has
-# score 0.
+# An unranked label has the score 0, which has no logarithm.
 SMALLEST_SCORE = 1e-3
-SMALLEST_MEAN = 1e-6  # The mean score is clipped to 1e-6 .. 1 - 1e-6, so that its logit is finite.
+SMALLEST_MEAN = 1e-6  # clips the mean score, so that its logit is finite
 MOST_STEPS = 50
 SHORTEST_STEP = 1e-6
-# Newton's method stops when the relative decrease of the loss in a step is at most this number.
+# Newton's method stops if a step decreases the loss by no more, relative to the loss.
 ENOUGH = 1e-10
 
 
 @njit
 def merge_lists(labels, scores):
-    """Return the candidates of n instances, and the score of each member for each candidate.
+    """Return the candidates of n instances: the labels that at least one member ranks.
 
-    A label is a candidate of an instance if at least one member ranks it for the instance.
-
-    Parameters
-    ----------
-    labels : int32 (n, M, K)
-        The labels that each of M members ranks for each instance. If a member ranks fewer than K
-        labels, the rest of its list is -1.
-    scores : float32 (n, M, K)
-        The scores of the labels in ``labels``.
+    ``labels``, int32, and ``scores``, float32, (n, M, K), are the members' results, ended by -1.
 
     Returns
     -------
     counts : int64 (n,)
-        Number of candidates of each instance.
     candidates : int32 (q,)
-        The candidates of one instance after another, with ascending labels for each instance.
+        The candidates of one instance after another, ascending within an instance.
     values : float64 (q, M)
-        The score that each member gives to each candidate, at most 1. The score is 0 if the member
-        did not rank the candidate.
+        The members' scores of each candidate, clipped to [0, 1] and 0 if unranked.
     """
     n, n_members, n_ranked = labels.shape
     labels = labels.reshape((n, n_members * n_ranked))
@@ -67,7 +53,6 @@ def merge_lists(labels, scores):
 
 @njit
 def n_features_of(n_members):
-    """Return the number of features that `features_of` writes for ``n_members`` members."""
     return 2 + (n_members + 1) + (n_members + 1) * (n_members + 2) // 2
 
 
@@ -75,18 +60,9 @@ def n_features_of(n_members):
 def features_of(candidates, scores, log_shares):
     """Return the features of each pair of an instance and a candidate, float64 (q, p).
 
-    The features are the logit of the mean score, the constant 1, M + 1 logarithms, and all products
-    of two logarithms. The logarithms are log(score + 0.001) for the score of each of M members, and
-    the log of the label's share.
-
-    Parameters
-    ----------
-    candidates : int32 (q,)
-        The label of each pair (instance, candidate).
-    scores : float64 (q, M)
-        The scores that the M members give to each pair.
-    log_shares : float64 (m,)
-        Logarithm of each label's share of the training set.
+    They are the logit of the mean score, the constant 1, M + 1 logarithms, and all products of two
+    of these: log(score + 0.001) for each of M members, then the log of the label's share.
+    ``candidates`` are int32 (q,), ``scores`` float64 (q, M) and ``log_shares`` float64 (m,).
     """
     n_members = scores.shape[1]
     end_of_logs = 3 + n_members
@@ -111,9 +87,6 @@ def features_of(candidates, scores, log_shares):
 
 @njit
 def scores_of(features, coefficients):
-    """Return the inner product of each row of ``features``, float64 (q, p), and ``coefficients``,
-    float64 (p,).
-    """
     z = np.empty(len(features))
     for pair in range(z.size):
         z[pair] = product(features[pair], coefficients)
@@ -122,23 +95,11 @@ def scores_of(features, coefficients):
 
 @njit
 def row_features(counts, z):
-    """Return two features of each instance: its best score, and the log of the expected number of
-    its labels.
+    """Return the best score of each instance and the log of its expected number of labels.
 
-    The expected number of labels is the sum of sigmoid(z) over the candidates, in their order, plus
-    0.001.
-
-    Parameters
-    ----------
-    counts : int64 (n,)
-        Number of candidates of each instance.
-    z : float64 (q,)
-        The scores of the candidates of one instance after another.
-
-    Returns
-    -------
-    float64 (n, 2)
-        The two features, which are 0 for an instance without candidates.
+    The expected number is the sum of sigmoid(z) over the candidates, in their order, plus 0.001.
+    Both features, float64 (n, 2), are 0 without candidates. ``counts``, int64 (n,), and ``z``,
+    float64 (q,), are the numbers and scores of candidates.
     """
     features = np.zeros((counts.size, 2))
     pair = 0
@@ -158,18 +119,10 @@ def row_features(counts, z):
 
 @njit
 def calibrated_estimates(counts, z, of_rows, calibration):
-    """Return the estimate of each candidate, sigmoid(a z + b + c best + d log(sum)), float32 (q,).
+    """Return each candidate's estimate, sigmoid(a z + b + c best + d log(sum)), float32 (q,).
 
-    Parameters
-    ----------
-    counts : int64 (n,)
-        Number of candidates of each instance.
-    z : float64 (q,)
-        Score of each candidate.
-    of_rows : float64 (n, 2)
-        The features *best* and *log(sum)* of each instance, the result of `row_features`.
-    calibration : float64 (4,)
-        The coefficients a, b, c and d.
+    ``of_rows`` is the result of `row_features`, *best* and *log(sum)*, and ``calibration`` has a,
+    b, c and d.
     """
     estimates = np.empty(z.size, dtype=np.float32)
     pair = 0
@@ -184,10 +137,7 @@ def calibrated_estimates(counts, z, of_rows, calibration):
 
 @njit
 def product(first, second):
-    """Return the inner product of two float64 arrays.
-
-    The products are summed in order, from the first entry to the last.
-    """
+    """Return the inner product of two float64 arrays, summed in order."""
     total = 0.0
     for k in range(first.size):
         total += first[k] * second[k]
@@ -201,25 +151,10 @@ def fit_stacked(
     """Minimise the weighted logistic loss plus half the squared distance of the coefficients from
     ``start``.
 
-    The minimum is found by Newton's method. A Newton step is halved until the objective decreases
-    enough. The function is no kernel, because its loop takes no time but would take long to
-    compile.
+    Newton's method halves each step until the objective decreases enough. Its loop takes no time,
+    but would take long to compile as a kernel.
 
-    Parameters
-    ----------
-    features : float64 (q, p)
-        Features of each pair (instance, label).
-    true : bool (q,)
-        Whether the instance of each pair has the label.
-    weights : float64 (q,)
-        Weight of each pair in the loss.
-    start : float64 (p,)
-        Coefficients from which Newton's method starts.
-
-    Returns
-    -------
-    float64 (p,)
-        The coefficients at the minimum.
+    The arrays are those of `xmlc.models._held_out.Pairs`, ``start`` and the result float64 (p,).
     """
     found = start.copy()
     loss = loss_of(features, true, weights, found, start)
@@ -246,15 +181,7 @@ def fit_stacked(
 
 @njit
 def loss_of(features, true, weights, coefficients, start):
-    """Return the objective that `fit_stacked` minimises.
-
-    Parameters
-    ----------
-    features, true, weights, start
-        As for `fit_stacked`.
-    coefficients : float64 (p,)
-        Coefficients of the regression.
-    """
+    """Return the objective that `fit_stacked` minimises, at ``coefficients``, float64 (p,)."""
     loss = 0.0
     for k in range(start.size):
         loss += 0.5 * (coefficients[k] - start[k]) ** 2
@@ -268,14 +195,7 @@ def loss_of(features, true, weights, coefficients, start):
 
 @njit
 def derivatives_of(features, true, weights, coefficients, start):
-    """Return the gradient of `loss_of`, float64 (p,), and the lower triangle of its Hessian,
-    float64 (p, p).
-
-    Parameters
-    ----------
-    features, true, weights, coefficients, start
-        As for `loss_of`.
-    """
+    """Return the gradient of `loss_of`, (p,), and the lower triangle of its Hessian, (p, p)."""
     size = start.size
     gradient = coefficients - start
     curvature = np.zeros((size, size))
@@ -296,15 +216,9 @@ def derivatives_of(features, true, weights, coefficients, start):
 
 @njit
 def solve_newton(matrix, right):
-    """Solve a positive definite linear system by Cholesky decomposition, and overwrite both
-    arguments.
+    """Solve a positive definite system by Cholesky decomposition, and overwrite both arguments.
 
-    Parameters
-    ----------
-    matrix : float64 (p, p)
-        The matrix of the system, of which the function reads only the lower triangle.
-    right : float64 (p,)
-        The right-hand side, which the function replaces by the solution.
+    Only the lower triangle of ``matrix`` is read, and ``right`` receives the solution.
     """
     size = right.size
     for k in range(size):

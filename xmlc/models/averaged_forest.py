@@ -1,6 +1,4 @@
-"""Define the base class of forests, which average each label's shares in the leaves that an
-instance reaches.
-"""
+"""The base class of forests, which average each label's shares in the leaves of an instance."""
 
 from __future__ import annotations
 
@@ -27,29 +25,26 @@ from xmlc.models._averages import Histograms, Reached, average_above, average_to
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.tail_classifiers import TailClassifiers, fit_tail_classifiers
 
-# Blocks of instances are large, because a tree's weights are copied for each block.
+# Blocks are large, because a tree's weights are copied for each.
 ROWS_PER_DESCENT = 16384
 ROWS_PER_BLOCK = 256
-# If X has many non-zeros per weight of an average tree, all threads share the instances of a tree,
-# and copy all its weights. Otherwise, each thread processes another tree. From NONZEROS_PER_WEIGHT
-# non-zeros per weight on, X counts as having many.
+# non-zeros of X per weight of an average tree from which all threads share a tree's instances, and
+# copy its weights, instead of each thread having another tree
 NONZEROS_PER_WEIGHT = 4
 
 
-# Trees grow at the same time as long as they take about this many bytes together. A larger tree
-# grows alone.
+# trees grow at the same time up to about this many bytes
 GROWING_BYTES = 8_000_000_000
 
 
 class AveragedForest(SparseProbabilityEstimator, ABC):
-    """Serve as the base class of forests: train trees, and average their leaves in predictions.
+    """The base class of forests: it trains trees, and averages their leaves in predictions.
 
-    All instances go down one tree after another. A kernel then averages each label's shares in the
-    leaves that an instance reaches. In training, memory holds at most one unfinished tree for each
-    thread, and only one if the trees are large (`GROWING_BYTES`). A finished tree is appended to
-    the arrays of the forest. `fit_to_disk` keeps the arrays of the forest in files. If the arrays
-    are memory-mapped, their pages are released from memory after all instances have gone down a
-    tree.
+    All instances go down one tree after another, before a kernel averages each label's shares in
+    the leaves. In training, memory holds at most one unfinished tree per thread, or only one if
+    trees are large (`GROWING_BYTES`). A finished tree is appended to the arrays of the forest,
+    which `fit_to_disk` keeps in files. Memory-mapped pages are released after all instances have
+    gone down a tree.
 
     A subclass defines how trees grow (`_prepare` and `_grow_tree`), how instances descend
     (`_find_leaves` and `_leaves_of_row`), how leaves are weighted (`_leaf_totals`), and how tail
@@ -58,35 +53,29 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     Attributes
     ----------
     forest_ : NamedTuple of ndarray
-        The trees as arrays for the kernels. The type of ``forest_`` depends on the subclass.
-        `AveragedForest` uses the fields ``biases`` (of inner nodes), ``features`` (of the weights),
-        ``sizes`` (training instances per leaf), ``leaf_starts``, ``labels`` and ``counts`` (label
-        histograms). The tuple also needs the attribute ``n_trees``, the number of trees, and a
-        method ``first(n)`` that returns the first n trees.
+        The trees, of type ``FOREST``, with ``biases`` (of inner nodes), ``features`` (of the
+        weights), ``sizes`` (training instances per leaf), ``leaf_starts``, ``labels`` and
+        ``counts`` (label histograms), ``n_trees`` and ``first(n)``.
     tail_ : TailClassifiers or None
-        The tail classifiers, or None if the forest has none.
     inner_products_ : ndarray of int64, shape (n,)
-        Number of inner products computed for each instance in the last prediction.
+        Number of inner products for each instance in the last prediction.
     """
 
-    FOREST: ClassVar[Any]  # The attribute ``forest_`` has this type.
-    # Grows one tree from the result of `_prepare` and the number of the tree.
+    FOREST: ClassVar[Any]  # type of ``forest_``
+    # grows one tree from the result of `_prepare` and the number of the tree
     _grow_tree: ClassVar[Callable[..., Tree]]
-    # A kernel that sends the instances ``first .. last - 1`` down a tree, called with x, first,
-    # last, forest_, the number of the tree, and the number of features. It returns three arrays:
-    # the position in ``leaves`` of each instance's first leaf, int64 (last - first + 1,), or None
-    # if each instance reaches exactly one leaf; the leaves that instances reach, int32, numbered
-    # across all trees; and the number of inner products of each instance, int64.
+    # Kernel (x, first, last, forest_, number of the tree, number of features) that sends the
+    # instances ``first .. last - 1`` down a tree. Returns the start of each instance in ``leaves``,
+    # int64 (last - first + 1,), or None if each instance reaches one leaf, then these leaves,
+    # int32, numbered across all trees, and the inner products of each instance, int64.
     _find_leaves: ClassVar[Callable[..., Any]]
-    # A kernel that returns the leaves that a single instance x reaches in all trees, as `Reached`,
-    # called with x, forest_, and the number of features.
+    # kernel (x, forest_, number of features) that returns a single instance's leaves as `Reached`
     _leaves_of_row: ClassVar[Callable[..., Any]]
-    # This is the name of the hyperparameter that weights the forest's scores against the tail
-    # classifiers' scores. If the forest's scores have weight 1, no tail classifiers are trained.
+    # hyperparameter that weights the forest against the tail classifiers, which weight 1 leaves out
     FOREST_WEIGHT: ClassVar[str]
-    # Approximate memory of a tree that grows on many instances, in bytes per non-zero of X.
+    # approximate memory of a growing tree, in bytes per non-zero of X
     BYTES_PER_NONZERO: ClassVar[int]
-    # Tail classifiers scale instances to unit length even without ``unit_norm``.
+    # whether tail classifiers scale instances to unit length even without ``unit_norm``
     UNIT_TAIL: ClassVar[bool] = False
     n_trees: int
     gamma: float
@@ -121,9 +110,9 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         return self
 
     def trees(self, n: int) -> Self:
-        """Return the forest of the first ``n`` trees, which is the result of `fit` with n_trees=n.
+        """Return the first ``n`` trees, which share their arrays with the full forest.
 
-        The returned forest shares its arrays with the full forest.
+        They equal the result of `fit` with n_trees=n.
 
         Raises
         ------
@@ -154,10 +143,7 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         rows: int,
         then: Callable[[sparse.csr_array], None],
     ) -> None:
-        """Send all instances down the trees.
-
-        After the descent, call ``then`` with the estimates of one block of instances after another.
-        """
+        """Send all instances down the trees, then pass the estimates of each block to ``then``."""
         arguments = (self._label_thresholds(threshold),)
         self._average(
             self._instances(X), average_above, arguments, lambda found: then(self._stacked(*found))
@@ -166,22 +152,12 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
     def predict_top_k(
         self, X: Matrix, k: int, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k labels with the largest estimates or, if the forest re-ranks labels, with the
-        largest scores.
+        """Find the k labels with the largest estimates or, if the forest re-ranks, largest scores.
 
-        Parameters
-        ----------
-        X, k, label_weights
-            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`. If the forest
-            re-ranks labels, the label weights multiply the scores of the re-ranking.
+        Label weights multiply the new scores if the forest re-ranks. A row ends with -1 if the
+        leaves of the instance contain fewer than k labels.
 
-        Returns
-        -------
-        labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. If the leaves that an instance reaches
-            contain fewer than k labels, the rest of its row is -1.
-        scores : ndarray of float32, shape (n, k)
-            The scores by which labels rank. A missing label has the score 0.
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for parameters and result.
         """
         k = self._check_k(k)
         weights = self._label_weights(label_weights)
@@ -221,11 +197,8 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         arguments: tuple[Any, ...],
         then: Callable[[tuple[np.ndarray, ...]], None] | None = None,
     ) -> tuple[np.ndarray, ...]:
-        """Send all instances down one tree after another, run a kernel over the leaves, and join
-        the kernel's results.
-
-        If ``then`` is given, the method calls ``then`` with one kernel result after another, and
-        keeps no result.
+        """Send all instances down the trees, run a kernel over the leaves, and join its results,
+        or pass them to ``then`` one after another.
         """
         x = self._kernel_form(X)
         forest = self.forest_
@@ -234,14 +207,14 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         histograms = self._histograms()
         inner_products = np.zeros(n, dtype=np.int64)
         found = dict[tuple[int, int], Any]()
-        # If there are no instances, one empty block determines the dtypes of the result.
+        # one empty block determines the dtypes of the result if there are no instances
         blocks = row_blocks(n, ROWS_PER_DESCENT) or [(0, 0)]
         if n and x.indices.size * forest.n_trees >= NONZEROS_PER_WEIGHT * forest.features.size:
             blocks = batches(n, ROWS_PER_DESCENT, self.n_jobs)
 
         def descend(tree: int, first: int, last: int) -> tuple[Any, ...]:
             reached = self._find_leaves(x, first, last, forest, tree, self.n_features_in_)
-            # after a request with few instances, the pages stay in memory for the next request
+            # after a request with few instances, the pages stay for the next
             if n > ROWS_PER_BLOCK and last == n:
                 give_back(forest.features, forest.weights)
             return tree, first, last, *reached
@@ -281,7 +254,6 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         self.tail_ = TailClassifiers(**tail) if tail else None
 
     def _reranks(self) -> bool:
-        """Return whether labels are ranked by other scores than their estimates."""
         return self.tail_ is not None
 
     @abstractmethod
@@ -289,15 +261,13 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
         """Return the arguments of `_grow_tree` that all trees share, for checked data."""
 
     def _trees_at_once(self, n_nonzeros: int) -> int:
-        """Return the number of threads on which trees grow: their memory together is at most
-        `GROWING_BYTES`.
-        """
+        """Return on how many threads trees grow, to take at most `GROWING_BYTES` together."""
         at_once = GROWING_BYTES // (self.BYTES_PER_NONZERO * max(n_nonzeros, 1))
         return max(1, min(resolve_threads(self.n_jobs), at_once))
 
     @abstractmethod
     def _rerank(self, X: sparse.csr_array, estimates: sparse.csr_array) -> sparse.csr_array:
-        """Return the scores by which labels rank. `_rerank` may overwrite ``estimates``."""
+        """Return the scores by which labels rank, and perhaps overwrite ``estimates``."""
 
     def _histograms(self) -> Histograms:
         forest = self.forest_
@@ -309,32 +279,26 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
 
 def joined_leaves(found: Sequence[tuple[np.ndarray | None, np.ndarray]]) -> Reached:
-    """Concatenate the leaves that instances reach in each tree (results of
-    `AveragedForest._find_leaves`).
-    """
+    """Concatenate the leaves that instances reach in each tree, results of `_find_leaves`."""
     offsets = np.cumsum([0] + [leaves.size for _, leaves in found[:-1]])
     starts = np.array([np.arange(leaves.size + 1) if own is None else own for own, leaves in found])
     return Reached(starts + offsets[:, None], np.concatenate([leaves for _, leaves in found]))
 
 
-# The rest of the file stores a forest as flat arrays. `AveragedForest` appends one tree after
-# another to the arrays.
+# The rest stores a forest as flat arrays, to which one tree after another is appended.
 
 
-LEAF = np.iinfo(np.int32).min  # This is the smallest number that can be the code of a leaf.
-PARTS_AT_ONCE = 64  # Number of parts of an array that are copied at once.
-# The number of inner nodes, leaves, weights or labels of leaves is the length of an array.
+LEAF = np.iinfo(np.int32).min  # smallest number that can be the code of a leaf
+PARTS_AT_ONCE = 64  # parts of an array that are copied at once
+# arrays whose lengths are the numbers of inner nodes, leaves, weights and labels of leaves
 SIZES = {"inner": "biases", "leaves": "sizes", "weights": "features", "entries": "labels"}
 
-#: The arrays of one tree by name. A list contains the parts of an array.
+#: The arrays of one tree by name. A list has the parts of an array.
 Tree = dict[str, np.ndarray | list[np.ndarray]]
 
 
 def forest_fields(forest: type) -> tuple[Field, ...]:
-    """Return a `Field` for each array of a stored forest.
-
-    The arrays of tail classifiers are optional.
-    """
+    """Return a `Field` for each array of a stored forest, optional for tail classifiers."""
     return (
         *fields_of(forest),
         *(replace(field, optional=True) for field in fields_of(TailClassifiers)),
@@ -342,16 +306,10 @@ def forest_fields(forest: type) -> tuple[Field, ...]:
 
 
 class JoinedTrees:
-    """Concatenate the arrays of one tree after another, and number inner nodes and leaves across
-    all trees.
+    """The arrays of a forest, with inner nodes and leaves numbered across all trees.
 
-    Parameters
-    ----------
-    fields : iterable of Field
-        Fields of the forest. The attributes of a `Field` distinguish arrays of start positions,
-        arrays of node codes, and other arrays.
-    folder : Path or None
-        Folder to which the arrays are written. With None, the arrays stay in memory.
+    The ``fields`` distinguish start positions and node codes from other arrays. With a ``folder``,
+    the arrays are written to it instead of memory.
     """
 
     def __init__(self, fields: Iterable[Field], folder: Path | None) -> None:
@@ -359,10 +317,7 @@ class JoinedTrees:
         self._arrays = Appendable(folder)
 
     def append(self, tree: Tree) -> None:
-        """Append the arrays of one tree.
-
-        To save memory, the method removes the arrays from ``tree``.
-        """
+        """Append the arrays of one tree, and remove them from ``tree`` to save memory."""
         arrays = self._arrays
         before = {size: arrays.n_rows(name) for size, name in SIZES.items()}
         while tree:
@@ -377,7 +332,7 @@ class JoinedTrees:
                     array = array[1:]
                 array = array + before[field.starts]
             elif field.least == LEAF:
-                # The code of an inner node is its number t, and the code of a leaf is ~t.
+                # The code of an inner node is its number t, and of a leaf ~t.
                 array = np.where(
                     array >= 0, array + before["inner"], array - before["leaves"]
                 ).astype(np.int32)

@@ -1,6 +1,4 @@
-"""Define the base class of all estimators, with sparse estimates, label sets and scikit-learn's
-interface.
-"""
+"""The base class of all estimators: sparse estimates, label sets and scikit-learn's interface."""
 
 from __future__ import annotations
 
@@ -42,8 +40,8 @@ from xmlc.models.storage import StoredEstimator
 if TYPE_CHECKING:
     from xmlc.thresholds.label_sets import SetMeasure
 
-MOST_RANKED = 1000  # k may be as large as 1000 even if the model has fewer labels
-# The estimators whose `rank_one` has been called, so that its kernels are compiled.
+MOST_RANKED = 1000  # limit of k for a model of fewer labels
+# Estimators whose `rank_one` has been called, so its kernels are compiled.
 ANSWERED: set[type] = set()
 
 
@@ -51,10 +49,10 @@ Learn = TypeVar("Learn", bound=Callable[..., Any])
 
 
 def all_or_nothing(learn: Learn) -> Learn:
-    """Decorate a method that learns to restore the estimator after an error or interruption.
+    """Decorate a method that learns, so that an error or interruption restores the estimator.
 
-    The method may replace attributes, but must not change arrays of an earlier call in place. If it
-    has no argument ``sample_weight``, None is accepted, and weights are refused.
+    The method may replace attributes, but not change arrays of an earlier call in place. If it
+    takes no ``sample_weight``, only None is accepted.
     """
     takes_weights = "sample_weight" in signature(learn).parameters
 
@@ -90,49 +88,42 @@ def not_finite(model: object, X: Matrix) -> InvalidDataError:
 
 
 class SparseProbabilityEstimator(StoredEstimator):
-    """Serve as the base class of all estimators, which return sparse probability estimates (SPE).
+    """The base class of all estimators, which return sparse probability estimates (SPE).
 
-    A subclass implements ``fit``, which calls ``_training_data``, and ``predict_proba``. The names
-    of learned attributes end in an underscore. `predict_top_k` sorts all estimates, unless a
-    subclass overrides it.
-
-    `xmlc.models.storage.StoredEstimator` describes how a model is saved and loaded.
+    A subclass implements ``fit``, which begins with ``_training_data``, and ``predict_proba``. Its
+    learned attributes end with an underscore, so that `xmlc.models.storage.StoredEstimator` can
+    save them. `predict_top_k` sorts all estimates unless it is overridden.
 
     Attributes
     ----------
-    n_features_in_ : int
-        Number of features d in the training set.
+    n_features_in_, n_labels_ : int
+        Number of features d and of labels m.
     feature_names_in_, label_names_in_ : ndarray of object, shape (d,) and (m,)
-        Names of the columns of X and of Y in training, if X or Y was a data frame with strings as
-        column names. A data frame in a prediction must have the same names in the same order.
-    n_labels_ : int
-        Number of labels m in the training set.
+        Columns of X and Y, if these were data frames with strings as column names. A data frame in
+        a prediction must have the same names in the same order.
     classes_ : ndarray, shape (m,)
-        The names of the labels, or the numbers of the labels if labels have no names.
+        Names of the labels, or their numbers if they have none.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Number of inner products for each instance in the last prediction. It is None if the model
-        does not count them.
+        Number of inner products for each instance in the last prediction, if the model counts them.
     certified_ : ndarray of bool, shape (n,), or None
-        Whether a beam search proved each instance's last ranking exact, or None if there was no
-        beam search.
+        Whether a beam search proved each instance's last ranking exact.
     """
 
-    #: Number of training instances with each label, int64 (m,), and of all training instances.
+    #: Numbers of training instances with each label, int64 (m,), and of all training instances.
     label_counts_: np.ndarray | None = None
     n_counted_: int = 0
-    # Numbers of the instances that `fit` held out, and their estimates. They are not saved.
+    # Rows that `fit` held out, and their estimates. Not saved.
     _held_out: tuple[np.ndarray, sparse.csr_array] | None = None
     inner_products_: np.ndarray | None = None
     certified_: np.ndarray | None = None
-    #: Whether the estimates for an instance are the same whatever the other instances in X are.
+    #: Whether the estimates for an instance do not depend on the other rows of X.
     _BY_INSTANCE: ClassVar[bool] = True
-    #: Whether the first use compiles kernels, so that the workflow fits a copy to a few rows before
-    #: it measures times.
+    #: Whether the first use compiles kernels, so that the workflow fits a few rows before it
+    #: measures.
     compiles: ClassVar[bool] = True
-    #: Whether, with default hyperparameters, estimates are close to the labels' conditional
-    #: probabilities.
+    #: Whether, by default, estimates are close to the labels' conditional probabilities.
     calibrated: ClassVar[bool] = True
-    unit_norm: bool  # the method `_kernel_form` needs the attributes ``unit_norm`` and ``n_jobs``
+    unit_norm: bool  # `_kernel_form` needs these two
     n_jobs: int | None
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
@@ -145,15 +136,14 @@ class SparseProbabilityEstimator(StoredEstimator):
         Y : sparse or dense boolean array, shape (n, m)
             Label sets of the instances.
         sample_weight : array-like of float, shape (n,), optional
-            Weight of each instance, from 0 to 1e30. Only some estimators accept weights. An
-            instance of weight 2 has the same effect as two equal instances. Instances of weight 0
-            are ignored. A label is ignored if only instances of weight 0 have the label.
+            Weights from 0 to 1e30, which only some estimators accept. Weight 2 counts an instance
+            twice, and weight 0 leaves it out, with a label that only such instances have.
 
         Raises
         ------
         XmlcError
-            A value in the data or a hyperparameter is out of range. After any error or
-            interruption, the estimator is in the same state as before the call.
+            A value in the data or a hyperparameter is out of range. After an error or interruption,
+            the estimator is as before the call.
         """
         raise XmlcError(f"{type(self).__name__}: found no method fit. See docs/extending.md.")
 
@@ -164,14 +154,12 @@ class SparseProbabilityEstimator(StoredEstimator):
         ----------
         X : sparse or dense array, shape (n, d)
         threshold : float or ndarray of shape (m,)
-            One threshold for all labels, or one threshold for each label. Thresholds are from 0 to
-            1.
+            One threshold from 0 to 1 for all labels, or one for each.
 
         Returns
         -------
         csr_array of float32, shape (n, m)
-            The sparse probability estimates, with sorted indices. The call also sets
-            ``inner_products_``.
+            The estimates, with sorted indices. The call also sets ``inner_products_``.
         """
         raise XmlcError(
             f"{type(self).__name__}: found no method predict_proba. See docs/extending.md."
@@ -200,25 +188,21 @@ class SparseProbabilityEstimator(StoredEstimator):
     def predict_top_k(
         self, X: Matrix, k: int, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the k most probable labels of each instance, or those of largest weighted estimate.
+        """Find the k labels of each instance with the largest estimates, weighted if you like.
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
         k : int
-            Number of labels for each instance.
         label_weights : array-like of float, shape (m,), optional
-            Weight of each label, from 0 to 1e38. Labels are ranked by estimate times weight. A
-            label of weight 0 is never returned.
+            Factors of the estimates, from 0 to 1e38. Labels of weight 0 are never returned.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            Labels, best first. Ties go to the smaller label. If fewer than k labels are found, the
-            rest of a row is -1.
+            Labels, best first, then -1 if fewer than k are found. Ties go to the smaller label.
         scores : ndarray of float32, shape (n, k)
-            Estimates of the labels in ``labels``, times the label weights if given. A missing label
-            has the score 0.
+            Their weighted estimates, 0 for a missing label.
         """
         k = self._check_k(k)
         weights = self._label_weights(label_weights)
@@ -233,33 +217,28 @@ class SparseProbabilityEstimator(StoredEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Find the k most probable labels of a single instance, for online serving.
 
-        The result is bit-identical to the result of `predict_top_k` for a matrix with this single
-        row. Several threads may call `rank_one` at once, because it changes no attribute of the
-        estimator, not even ``inner_products_``.
+        The result is bit-identical to `predict_top_k`. Several threads may call `rank_one` at once,
+        because it changes no attribute, not even ``inner_products_``.
 
         Parameters
         ----------
         indices : array-like of int, shape (q,)
-            Distinct column numbers of the instance's features, possibly none. The call is fastest
-            if they ascend.
+            Distinct column numbers of the instance's features, possibly none, fastest if they
+            ascend.
         values : array-like of float, shape (q,)
-            Value of each feature in ``indices``.
         k, label_weights
             As for `predict_top_k`.
 
         Returns
         -------
         labels : ndarray of int32, shape (k,)
-            Labels, best first. If fewer than k labels are found, the other entries are -1.
         scores : ndarray of float32, shape (k,)
-            Estimates of the labels in ``labels``, times the label weights if given. A missing label
-            has the score 0.
+            A row of the result of `predict_top_k`.
 
         Raises
         ------
         XmlcError
-            ``indices`` and ``values`` do not describe an instance, or k or a label weight is out of
-            range.
+            ``indices`` and ``values`` are no instance, or k or a label weight is out of range.
 
         Examples
         --------
@@ -286,13 +265,13 @@ class SparseProbabilityEstimator(StoredEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the result of `predict_top_k` for one checked instance, and change no attribute.
 
-        Estimators override `_rank_row` to avoid the overhead of matrices, batches and threads.
+        Estimators override it to avoid the overhead of matrices, batches and threads.
         """
         asked = self._for_requests()
         X = self._as_matrix(x)
         if label_weights.size:
             return asked.predict_top_k(X, k, label_weights)
-        return asked.predict_top_k(X, k)  # A class of a user may rank without weights.
+        return asked.predict_top_k(X, k)  # a user's class may rank without weights
 
     def _estimate_row(self, x: KernelCSR, threshold: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the result of `predict_proba` for one instance, and change no attribute."""
@@ -300,7 +279,6 @@ class SparseProbabilityEstimator(StoredEstimator):
         return spe.indices, spe.data
 
     def _as_matrix(self, x: KernelCSR) -> sparse.csr_array:
-        """Return a checked instance as a matrix."""
         return validated(assembled(x.data, x.indices.view(np.int32), x.indptr, self.n_features_in_))
 
     def warm_up(self) -> Self:
@@ -320,31 +298,32 @@ class SparseProbabilityEstimator(StoredEstimator):
     ) -> sparse.csr_array:
         """Return the label set of each instance.
 
-        By default, the set of an instance has the largest expected F-measure
-        (`xmlc.inference.meuf`). This label set is computed from the estimates above 1e-4, under the
-        assumption that labels are independent. If each training instance has a label, empty label
-        sets are not considered.
+        By default, this is the set with the largest expected F-measure (`xmlc.inference.meuf`),
+        computed from the estimates above 1e-4 as if labels were independent. It can be empty only
+        if some training instance has no label.
 
         For "macro_f" and "micro_f", `xmlc.thresholds.LabelSets` chooses thresholds from the
-        estimates of all instances in X and the labels' shares of the training set. The set of an
-        instance therefore depends on the other instances in X. For requests that come one by one,
-        see `docs/label_sets.md`.
+        estimates of all instances in X and the labels' shares of the training set. So a set depends
+        on the other rows of X. For requests that come one by one, see `docs/label_sets.md`.
 
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
         thresholds : float or ndarray of shape (m,), optional
-            One threshold for all labels, or one threshold for each label. A label is predicted if
-            its estimate exceeds the label's threshold. A threshold of 0.5 minimises the expected
-            Hamming loss.
+            One threshold for all labels, or one for each, which the estimates of a set's labels
+            exceed. With 0.5, a set minimises the expected Hamming loss.
         measure : {"instance_f", "macro_f", "micro_f"}
-            The F-measure that the sets maximise: the mean over instances, the mean over labels, or
-            the F-measure of all pairs of instance and label. Only without ``thresholds``.
+            Without ``thresholds``, the F-measure that the sets maximise: the mean over instances or
+            over labels, or that of all pairs of both.
 
         Returns
         -------
         csr_array of bool, shape (n, m)
-            The predicted label sets. The stored entries of the matrix are the predicted labels.
+            The stored entries are the predicted labels.
+
+        See Also
+        --------
+        xmlc.thresholds.LabelSets : Thresholds for the same three measures.
         """
         if thresholds is None:
             spe = estimates_of_sets(self, X, measure)
@@ -360,10 +339,9 @@ class SparseProbabilityEstimator(StoredEstimator):
     def score(self, X: Matrix, y: Matrix) -> float:
         """Return the precision of the top-ranked label, P@1 (`xmlc.metrics.precision_at_k`).
 
-        scikit-learn's searches and cross-validation maximise P@1 unless you pass ``scoring``. `xmlc
-        tune` also maximises P@1. The method `score` of scikit-learn's own classifiers returns the
-        share of completely correct label sets. With many labels, almost no label set is completely
-        correct. P@1 needs no thresholds.
+        It is maximised by `xmlc tune`, and by scikit-learn's searches and cross-validation unless
+        you pass ``scoring``. The score of scikit-learn's own classifiers, the share of completely
+        correct label sets, is almost 0 with many labels.
 
         Parameters
         ----------
@@ -380,20 +358,18 @@ class SparseProbabilityEstimator(StoredEstimator):
 
     @property
     def classes_(self) -> np.ndarray:
-        """Return the names of the labels, or their numbers if they have no names, shape (m,)."""
+        """Names of the labels, or their numbers if they have none, shape (m,)."""
         self._check_fitted()
         return getattr(self, "label_names_in_", np.arange(self.n_labels_))
 
     def name_labels(self, names: object) -> Self:
-        """Set the names of the labels in `classes_`, which `save` writes with the model.
-
-        A data frame of label sets sets the names, too.
+        """Set the names of the labels in `classes_`, which `save` writes with the model, as a data
+        frame of label sets in `fit` does.
 
         Parameters
         ----------
         names : sequence of str, length m, or MultiLabelBinarizer
-            The names in the order of the labels, or a fitted ``MultiLabelBinarizer`` whose
-            ``classes_`` are the names.
+            Names in the order of the labels, or the ``MultiLabelBinarizer`` that made Y.
 
         Raises
         ------
@@ -409,10 +385,9 @@ class SparseProbabilityEstimator(StoredEstimator):
     ) -> Self:
         """Learn and write the model to a folder, with less memory than `fit` followed by `save`.
 
-        Forests and label trees write each part of the model when the part is finished, and release
-        the memory. On return, the arrays of a forest or label tree are memory maps of the written
-        files. All other estimators call `fit` and then write the model. The model is bit-identical
-        to the result of `fit`.
+        Forests and label trees write each part as soon as it is finished, and end with memory maps
+        as arrays, while other estimators call `fit`, then write. Either way, the model is
+        bit-identical to the result of `fit`.
 
         Parameters
         ----------
@@ -424,8 +399,7 @@ class SparseProbabilityEstimator(StoredEstimator):
         Raises
         ------
         XmlcError
-            As for `fit` and `save`. After an error, an existing folder is unchanged, and no new
-            folder exists.
+            As for `fit` and `save`. After an error, the folder is as before.
         """
         with atomic_folder(path) as folder:
             try:
@@ -437,7 +411,7 @@ class SparseProbabilityEstimator(StoredEstimator):
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags for a multi-label classifier that accepts sparse instances."""
+        """Return scikit-learn's tags of a multi-label classifier that accepts sparse instances."""
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
         return Tags(
@@ -450,10 +424,7 @@ class SparseProbabilityEstimator(StoredEstimator):
         )
 
     def _fit_rows(self, X: Any, Y: Any, sample_weight: Any, rows: np.ndarray | None = None) -> Self:
-        """Learn all or some rows of a training set.
-
-        Without weights, the estimator may be one that accepts none.
-        """
+        """Learn all or some rows, and pass weights only if there are any."""
         given: Any = {}
         if sample_weight is not None:
             given["sample_weight"] = sample_weight
@@ -472,7 +443,7 @@ class SparseProbabilityEstimator(StoredEstimator):
         check_hyperparameters(self)
         self.check_together()
         if Y is None:
-            # the tests of scikit-learn for estimators expect these exact words in the error message
+            # scikit-learn's tests of estimators expect these words
             raise InvalidDataError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass "
                 "label sets."
@@ -496,7 +467,7 @@ class SparseProbabilityEstimator(StoredEstimator):
     def _note_labels(self, Y: sparse.csr_array, more: bool = False) -> None:
         """Record how often each label occurs, and whether all instances have labels.
 
-        With ``more``, the label sets add to those of earlier calls, if their counts are known.
+        With ``more``, add to the counts of earlier calls, if they are known.
         """
         labelled = bool(np.diff(Y.indptr).all())
         self.all_labelled_ = labelled and (self.all_labelled_ or not more)
@@ -526,7 +497,6 @@ class SparseProbabilityEstimator(StoredEstimator):
         return X[kept], Y, weights[kept]
 
     def _instances(self, X: Matrix) -> sparse.csr_array:
-        """Check the instances to predict, and return them in canonical form."""
         self._check_fitted()
         self._check_names(X)
         X = as_features(X)
@@ -541,16 +511,12 @@ class SparseProbabilityEstimator(StoredEstimator):
         return X
 
     def _for_requests(self, **params: Any) -> Self:
-        """Return a shallow copy without feature names, with other values of some hyperparameters.
-
-        A prediction with the copy does not change attributes of the original estimator. The copy
-        belongs to one call, so its ``inner_products_`` are those of this call, whatever other
-        threads predict.
+        """Return a shallow copy with ``params`` and without feature names, for one call, so that
+        other threads do not change its ``inner_products_``.
         """
         # `copy.copy` would call `__getstate__`, which copies arrays in some estimators
         asked = type(self).__new__(type(self))
-        # Another thread may set an attribute at the same time, so the dictionary is copied before
-        # it is searched.
+        # a copy of the dictionary, because another thread may set an attribute meanwhile
         own = vars(self).copy()
         for name in ("feature_names_in_", "inner_products_", "certified_"):
             own.pop(name, None)
@@ -558,35 +524,24 @@ class SparseProbabilityEstimator(StoredEstimator):
         return asked
 
     def _only_row(self, X: Matrix) -> KernelCSR | None:
-        """Return a single instance in the form of `_rank_row`, or None if X is no single one."""
         if getattr(X, "shape", None) != (1, self.n_features_in_):
             return None
         X = as_features(X)
         return one_instance(X.indices, X.data, self.n_features_in_)
 
     def _kernel_form(self, X: sparse.csr_array) -> KernelCSR:
-        """Return instances as arrays for the kernels.
-
-        If ``unit_norm`` is true, each instance is scaled to unit length.
-        """
         return kernel_csr(unit_rows(X, self.n_jobs) if self.unit_norm else X)
 
     def _label_thresholds(self, threshold: float | np.ndarray) -> np.ndarray:
-        """Return one float32 threshold per label, given a number or an array of shape (m,)."""
         self._check_fitted()
         return per_label(threshold, self.n_labels_, np.float32, "threshold", "probability")
 
     def _label_weights(self, given: ArrayLike | None) -> np.ndarray:
-        """Return one float64 weight per label, or `NO_WEIGHTS` if no label weights are given."""
         if given is None:
             return NO_WEIGHTS
         return weights_of_labels(given, self.n_labels_)
 
     def _check_k(self, k: int) -> int:
-        """Check the argument k and return k as an int.
-
-        Raise an error if k is below 1, or exceeds both the number of labels and 1000.
-        """
         self._check_fitted()
         most = max(self.n_labels_, MOST_RANKED)
         if not isinstance(k, int | np.integer) or not 1 <= k <= most:

@@ -1,4 +1,4 @@
-"""Compute the default label sets of estimators, which need no thresholds from the user."""
+"""Label sets of estimators for which users need to choose no thresholds."""
 
 from __future__ import annotations
 
@@ -23,44 +23,28 @@ if TYPE_CHECKING:
 
 MEASURE = OneOf(get_args(SetMeasure))
 INSTANCE_F: SetMeasure = "instance_f"
-MIN_PROBABILITY = 1e-4  # Labels with estimates of at most 1e-4 are in no label set.
-ROWS = 4096  # This is the number of instances whose estimates are in memory at the same time.
+MIN_PROBABILITY = 1e-4  # labels with smaller estimates are in no label set
+ROWS = 4096  # instances whose estimates are in memory at once
 MOST_HELD_OUT = 2000  # more rows gain nothing for `Stacking`
-FEWEST = 100  # With fewer instances, most labels have no instance that deserves them.
+FEWEST = 100  # with fewer instances, most labels have none that deserves them
 
 
 def estimates_of_sets(
     model: SparseProbabilityEstimator, X: Matrix, measure: SetMeasure = "instance_f"
 ) -> sparse.csr_array:
-    """Find each instance's label set for a measure, and return the estimates of its labels.
+    """Return the estimates of the labels in each instance's set, which maximises a measure.
 
-    For "instance_f", the sets are equal to the result of `xmlc.inference.meuf`. Unlike `meuf`, this
-    function does not warn about the sum of all estimates. The set of an instance does not depend on
-    other instances. If each training instance has a label, empty label sets are not considered.
-    Empty sets would be too frequent, because the product of (1 - p) over the labels overestimates
-    the probability that an instance has no label.
+    For "instance_f", a set is the result of `xmlc.inference.meuf`, without its warning about the
+    sum of all estimates. Empty sets are not considered if each training instance has a label,
+    because they would be too frequent: the product of (1 - p) over the labels overestimates the
+    probability of having none.
 
     For "macro_f" and "micro_f", thresholds follow from the estimates of all instances.
-
-    Parameters
-    ----------
-    model : SparseProbabilityEstimator
-        A fitted model.
-    X : sparse or dense array, shape (n, d)
-        Instances.
-    measure : {"instance_f", "macro_f", "micro_f"}
-        F-measure that the sets maximise.
-
-    Returns
-    -------
-    csr_array of float32, shape (n, m)
-        Estimates of the labels in the sets.
 
     Raises
     ------
     XmlcError
-        ``measure`` is unknown, or the model does not know how often each label occurs in its
-        training set.
+        ``measure`` is unknown, or the model has no counts of its training labels.
 
     Warns
     -----
@@ -100,11 +84,7 @@ def estimates_of_sets(
 def shares_of(model: SparseProbabilityEstimator) -> np.ndarray:
     """Return the share of the training set that carries each label, float64 (m,).
 
-    Raises
-    ------
-    XmlcError
-        The model does not know the shares, because an earlier version of xmlc trained it, or it has
-        not learned.
+    An `XmlcError` is raised if the model has not learned, or is from a version without counts.
     """
     if model.label_counts_ is None:
         found = "found no counts of labels, expected them with the model. Train the model again"
@@ -120,31 +100,14 @@ def fitted_thresholds(
     measure: SetMeasure,
     given: Any,
 ) -> np.ndarray:
-    """Return thresholds of the labels for "macro_f" or "micro_f", so that the set of an instance
+    """Return thresholds, float32 (m,), for "macro_f" or "micro_f", so that the set of an instance
     depends on it alone.
 
-    The thresholds follow from labelled instances that were held out, as in `LabelSets`. `Stacking`
-    has held out instances in its training. For any other model, a copy learns the training set
-    without a fifth of the instances.
+    They follow from labelled instances that were held out, as in `LabelSets`. `Stacking` holds out
+    instances anyway, and any other model has a copy that learns the training set without a fifth.
 
-    Parameters
-    ----------
-    model : SparseProbabilityEstimator
-        The model, fitted to X and Y.
-    X, Y : csr_array
-        Training set in canonical form.
-    measure : {"macro_f", "micro_f"}
-    given : ndarray of float32, shape (n,), or None
-        Weights of the instances, which only training takes into account.
-
-    Returns
-    -------
-    ndarray of float32, shape (m,)
-
-    Raises
-    ------
-    InvalidDataError
-        There are fewer than five instances.
+    The model is fitted to the canonical training set ``X`` and ``Y``, of at least five instances.
+    Only training takes their weights ``given``, float32 (n,) or None, into account.
     """
     rows, spe = model._held_out or _estimates_without(model, X, Y, given)
     fitted = LabelSets(measure).fit(spe, Y[rows], prior=priors(Y))
@@ -154,9 +117,6 @@ def fitted_thresholds(
 def _estimates_without(
     model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array, given: Any
 ) -> tuple[np.ndarray, sparse.csr_array]:
-    """Return the numbers of held-out instances, and their estimates by a copy that has not learned
-    them.
-    """
     n = X.shape[0]
     if n < 5:
         raise InvalidDataError(
@@ -172,23 +132,15 @@ def _estimates_without(
 def ranked_set_of_row(
     model: SparseProbabilityEstimator, x: KernelCSR
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the label set that `estimates_of_sets` finds for a single instance, best label first,
-    and its estimates.
+    """Return the label set of a single instance, best label first, and its estimates.
 
-    The function avoids the overhead of batches and threads, and changes no attribute of the model.
-
-    Parameters
-    ----------
-    model : SparseProbabilityEstimator
-        A fitted model.
-    x : KernelCSR
-        The instance, checked but not scaled.
+    It is the result of `estimates_of_sets`, without the overhead of batches and threads, and leaves
+    the model's attributes alone. The instance ``x`` is checked but not scaled.
 
     Returns
     -------
-    labels : ndarray of int32, shape (1, size of the set)
-        The labels, or the label -1 if the set is empty.
-    estimates : ndarray of float32, shape (1, size of the set)
+    labels : ndarray of int32, estimates : ndarray of float32, shape (1, size of the set)
+        An empty set has the single label -1.
     """
     labels, estimates = model._estimate_row(x, MIN_PROBABILITY)
     ids = labels.astype(np.uint32)

@@ -1,6 +1,4 @@
-"""Choose hyperparameters on the training set, by P@1 on instances that were held out from
-training.
-"""
+"""Hyperparameters that the training set chooses, by P@1 on held-out instances."""
 
 from __future__ import annotations
 
@@ -14,9 +12,8 @@ from scipy import sparse
 from xmlc.kernels.counter_random import Stream, random_permutation
 from xmlc.models.base import SparseProbabilityEstimator
 
-# With 4,000 instances, a choice takes at most 4 times as long as the training, and less on large
-# data. With 1,000 instances, the chosen C fits to training sets that are smaller than the one that
-# is given.
+# With 4,000 instances, a choice takes at most 4 times as long as training, and less on large data.
+# With 1,000, it finds the C of smaller training sets.
 SAMPLE = 4000
 FOLDS = 3
 
@@ -29,22 +26,10 @@ def cross_validated(
     Y: sparse.csr_array,
     weights: np.ndarray | None = None,
 ) -> float:
-    """Choose one of two values of a hyperparameter by 3-fold cross-validation on a sample of a
-    training set.
+    """Choose one of two values of a hyperparameter by 3-fold cross-validation on a sample.
 
-    Parameters
-    ----------
-    make : function
-        A function that returns an untrained estimator for a value of the hyperparameter.
-    usual, other : float
-        The two values of the hyperparameter. ``other`` is chosen if its P@1 is better than the P@1
-        of ``usual``.
-    X : csr_array, shape (n, d)
-        Instances.
-    Y : csr_array of bool, shape (n, m)
-        Label sets of the instances.
-    weights : ndarray of float32, shape (n,), optional
-        Weights of the instances in ``fit`` and in P@1.
+    ``make`` returns an untrained estimator for a value. ``other`` is chosen only if its P@1 is
+    better. ``weights``, float32 (n,), count in ``fit`` and in P@1.
     """
     rows = sample(X.shape[0], SAMPLE)
     labels = np.unique(Y[rows].indices)
@@ -57,7 +42,7 @@ def cross_validated(
     fold_of = np.arange(rows.size) % FOLDS
     hits = {value: np.zeros(rows.size, dtype=bool) for value in (usual, other)}
     with warnings.catch_warnings():
-        # warnings about the temporary models of the cross-validation would confuse the user
+        # warnings about temporary models would confuse the user
         warnings.simplefilter("ignore")
         for value, is_hit in hits.items():
             for fold in range(FOLDS):
@@ -71,27 +56,18 @@ def cross_validated(
 
 
 def sample(n: int, most: int) -> np.ndarray:
-    """Return the row numbers of at most ``most`` of n instances, in random order.
-
-    The sample does not depend on the seeds of estimators.
-    """
+    """Return at most ``most`` of n rows in random order, the same for all estimators' seeds."""
     return random_permutation(n, 0, Stream.CHOICE)[:most]
 
 
 def are_right(labels: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
-    """Return for each instance whether the top-ranked label, in the first column of ``labels``, is
-    correct.
-    """
+    """Return whether each instance has its top-ranked label, the first column of ``labels``."""
     first = labels[:, 0]
     return (first >= 0) & Y[np.arange(first.size), first]
 
 
 def is_better(hits: np.ndarray, usual: np.ndarray, weights: np.ndarray | None = None) -> bool:
-    """Return whether the total weight of ``hits`` is greater than the total weight of ``usual``.
-
-    Both are arrays of bool, with one entry for each instance. Without ``weights``, each instance
-    has the weight 1.
-    """
+    """Return whether ``hits`` have a greater total weight, 1 each by default, than ``usual``."""
     gains = hits.astype(np.float64) - usual
     if weights is not None:
         gains *= weights

@@ -1,4 +1,4 @@
-"""Look up estimates: either true posteriors (the oracle), or estimates of another program."""
+"""Models that look up estimates: true posteriors (the oracle), or another program's."""
 
 from __future__ import annotations
 
@@ -20,16 +20,15 @@ if TYPE_CHECKING:
 
 
 class Oracle(SparseProbabilityEstimator):
-    """Return the true posteriors of a synthetic dataset, as if a perfect model had estimated them.
+    """A perfect model of a synthetic dataset, which returns the true posteriors.
 
-    With the oracle, a threshold method reaches its best possible score. Even this score is below 1,
-    because of noise in the labels and errors of the threshold method. A trained model has a lower
-    score than the oracle because of errors in its estimates.
+    With it, a threshold method reaches its best possible score, which noise in the labels and
+    errors of the method keep below 1. A trained model scores lower, because its estimates err.
 
     Attributes
     ----------
     inner_products_ : ndarray of int64, shape (n,)
-        The number 0 for each instance, because nothing is computed.
+        All 0, because nothing is computed.
     """
 
     _BY_INSTANCE = False
@@ -55,9 +54,7 @@ class Oracle(SparseProbabilityEstimator):
         self.posteriors_ = posteriors
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the posteriors that are strictly greater than ``threshold``, float32 CSR of shape
-        (n, m).
-        """
+        """Return the posteriors strictly greater than ``threshold``, float32 CSR (n, m)."""
         return entries_above(self._posteriors_of(X), self._label_thresholds(threshold))
 
     def _posteriors_of(self, X: Any) -> sparse.csr_array:
@@ -75,23 +72,22 @@ class Oracle(SparseProbabilityEstimator):
 
 @hyperparameters
 class SavedEstimates(Oracle):
-    """Return estimates of another program, read from files of `scipy.sparse.save_npz`.
+    """Estimates of another program, read from files of `scipy.sparse.save_npz`.
 
     Parameters
     ----------
     validation, test : str
-        Paths of the files with the estimates for the validation part and for the test set, shape
-        (n, m). Rows are in the order of `xmlc.suite.steps.prepared.Prepared.part`. ``{seed}`` is
-        replaced by the seed of the run, and ``{dataset}`` by the name of the dataset. Each seed has
-        its own split of the data. If ``validation`` is empty, one ``test`` file may be used for all
-        seeds.
+        Paths of the estimates for the validation part and the test set, shape (n, m), with rows in
+        the order of `xmlc.suite.steps.prepared.Prepared.part`. ``{seed}`` stands for the seed of
+        the run, which has its own split of the data, and ``{dataset}`` for the dataset's name.
+        Without ``validation``, one ``test`` file may serve all seeds.
     """
 
     validation: str = ""
     test: str = ""
 
     def look_up(self, prepared: Prepared, part: str) -> None:
-        """Read the estimates for the part ``part`` of a dataset, for use in the next prediction.
+        """Read the estimates for the part ``part`` of a dataset, for the next prediction.
 
         Raises
         ------
@@ -126,7 +122,7 @@ class SavedEstimates(Oracle):
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the estimates that are strictly greater than ``threshold``.
 
-        The number of inner products is unknown, so ``inner_products_`` is None.
+        Their inner products are unknown, so ``inner_products_`` is None.
         """
         found = super().predict_proba(X, threshold)
         self.inner_products_ = None

@@ -41,8 +41,7 @@ LABELS_PER_BLOCK = 1 << 22
 ROWS_PER_MEAN = 256
 
 
-# The defaults if at most, or more than, MANY_LABELS labels have a training instance
-# (docs/models.md).
+# the defaults change above this number of labels with a training instance (docs/models.md)
 MANY_LABELS = 1000
 FOR_FEW_LABELS = {"arity": 2, "hinge_power": 2, "tol": 0.1, "weight_threshold": 0.1, "C": 1.0}
 FOR_MANY_LABELS = {"arity": 16, "hinge_power": 3, "tol": 0.03, "weight_threshold": 0.05, "C": 1.0}
@@ -54,9 +53,9 @@ class Parabel(SparseProbabilityEstimator):
 
     Each member is a `PLT` over a tree that hierarchical balanced 2-means builds from other random
     centroids. Its node classifiers are trained by dual coordinate descent on an L2-regularised
-    loss, and weights near 0 are dropped. The score of a label is the mean of its estimates over the
-    trees, which is 0 for a tree whose beam search does not find the label. The authors' program and
-    omikuji compute it in the same way.
+    loss, and weights near 0 are dropped. As in the authors' program and omikuji, the score of a
+    label is the mean of its estimates over the trees, which is 0 for a tree whose beam search does
+    not find the label.
 
     Parameters
     ----------
@@ -66,44 +65,41 @@ class Parabel(SparseProbabilityEstimator):
         Degree of the trees, a power of two.
     max_leaf : int or None
         Largest group of labels that is not split further, so that they become the children of one
-        node, 100 in Parabel. None has the same meaning as in `PLT`.
+        node, 100 in Parabel. None is as in `PLT`.
     loss : {"squared_hinge", "logistic"}
-        The squared hinge loss of Parabel ranks labels by scores between 0 and 1, which do not
-        estimate probabilities. Those of the logistic loss do. `xmlc.thresholds.IsotonicCalibration`
-        calibrates either.
+        The squared hinge loss of Parabel ranks labels by scores between 0 and 1. Only those of the
+        logistic loss estimate probabilities. `xmlc.thresholds.IsotonicCalibration` calibrates
+        either.
     hinge_power : int or None
-        With the squared hinge loss, a node with the linear score s has the score exp(-max(0, 1 -
-        s)**p) with this power p. A higher power raises the scores of nodes near their margin, which
-        improves the lower ranks of a ranking.
+        Power p in the score exp(-max(0, 1 - s)**p) of a node with the linear score s, for the
+        squared hinge loss. A higher power raises the scores of nodes near their margin, which
+        improves lower ranks.
     C : float or None
-        Weight of the loss, relative to half the squared length of a node's weight vector, 1 in
-        Parabel. None is 1, or 0.3 if that raises the cross-validated P@1 of one tree on up to 4,000
-        training instances. For the logistic loss, it is 3 or 10, as in `PLT`.
+        Weight of the loss, relative to half the squared length of a node's weights, 1 in Parabel.
+        None is 1, or 0.3 if that raises the cross-validated P@1 of one tree on up to 4,000 training
+        instances. For the logistic loss, it is 3 or 10, as in `PLT`.
     tol : float or None
         Training of a node stops after a pass in which no dual variable moves by more than tol * C.
     epochs : int
         Maximum number of passes over the training instances of a node.
     weight_threshold : "auto", float or None
-        Weights of at most this magnitude are dropped after training. None keeps all weights.
+        Weights of at most this magnitude are dropped after training. None keeps all.
     beam : int or None
-        Number of inner nodes that the search expands on each level, or None for all of them.
+        Number of inner nodes that the search expands on each level, None for all.
     unit_norm : bool
-        Scale each instance to Euclidean length 1 before training and prediction.
+        Scale each instance to Euclidean length 1.
     random_state : int
         Seed of the trees and of the order in which instances are visited.
     n_jobs : int or None
-        Number of threads, which does not change a bit of the result. None uses numba's number of
-        threads, -1 all cores.
+        Number of threads, None for numba's, -1 for all cores, which does not change the result.
 
     Attributes
     ----------
     trees_ : list of PLT
-        The fitted trees.
     C_, arity_, hinge_power_, tol_, weight_threshold_
         The given or selected values of the hyperparameters.
     inner_products_ : ndarray of int64, shape (n,)
-        Number of node classifiers, in all trees together, that the last prediction evaluated for
-        each instance.
+        Number of node classifiers of all trees that the last prediction evaluated per instance.
 
     See Also
     --------
@@ -112,7 +108,7 @@ class Parabel(SparseProbabilityEstimator):
     Notes
     -----
     None, or "auto" for the threshold, selects the values of Parabel for up to 1,000 labels with a
-    training instance. For more labels, flatter trees are faster to train and more accurate:
+    training instance. But for more labels, flatter trees are faster to train and more accurate:
 
     ===============  =====  ===========  ====  ================
     labels           arity  hinge_power  tol   weight_threshold
@@ -121,9 +117,9 @@ class Parabel(SparseProbabilityEstimator):
     more than 1,000     16            3  0.03  0.05
     ===============  =====  ===========  ====  ================
 
-    In contrast to the authors' program, the root has a classifier, too, for which an instance
-    without labels is a negative example (see `PLT`). It multiplies all scores of an instance, so it
-    does not change the ranking of one tree.
+    Unlike in the authors' program, the root has a classifier, too, for which an instance without
+    labels is negative (see `PLT`). It multiplies all scores of an instance, so it does not change
+    the ranking of one tree.
 
     Examples
     --------
@@ -155,8 +151,7 @@ class Parabel(SparseProbabilityEstimator):
 
     @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train one tree after another, with weights of instances as in `PLT.fit` with solver
-        "batch".
+        """Train one tree after another, weighting instances as in `PLT.fit` with solver "batch".
 
         See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
@@ -179,9 +174,6 @@ class Parabel(SparseProbabilityEstimator):
         check_kmeans_shape(self.arity or 2, self.max_leaf)
 
     def _select(self, usual: Mapping[str, object]) -> None:
-        """Set ``C_`` and other attributes to the given hyperparameters, or else to the defaults
-        ``usual``.
-        """
         for name, value in usual.items():
             given = getattr(self, name)
             leaves_open = given == "auto" or (given is None and name != "weight_threshold")
@@ -193,18 +185,8 @@ class Parabel(SparseProbabilityEstimator):
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
         """Return the scores above a threshold of all labels that the beam searches find.
 
-        Parameters
-        ----------
-        X : sparse or dense array, shape (n, d)
-        threshold : float or ndarray of shape (m,)
-            One threshold for all labels, or one for each. Only strictly greater scores are
-            returned.
-
-        Returns
-        -------
-        csr_array of float32, shape (n, m)
-            The scores, with sorted indices. They estimate probabilities only with the logistic
-            loss.
+        They estimate probabilities only with the logistic loss. See
+        `xmlc.models.base.SparseProbabilityEstimator.predict_proba` for parameters and result.
         """
         thresholds = self._label_thresholds(threshold)
         counts, labels, scores = self._average(
@@ -245,7 +227,6 @@ class Parabel(SparseProbabilityEstimator):
         return f"{doing} tree {t + 1} of {self.n_trees}"
 
     def _tree(self, t: int) -> PLT:
-        """Return the untrained estimator of tree t."""
         key = np.uint64(stream_key(np.int64(self.random_state), np.int64(Stream.PARABEL_TREE + t)))
         own = self._selected() | {"random_state": int(key & LARGEST_SEED), "beam": self.beam or 10}
         given: Any = {name: value for name, value in self.get_params().items() if name != "n_trees"}
@@ -261,10 +242,9 @@ class Parabel(SparseProbabilityEstimator):
         given: tuple[Any, ...],
         thresholds: np.ndarray | None,
     ) -> tuple[np.ndarray, ...]:
-        """Search all trees for blocks of instances, run a kernel over the found labels, and join
-        its results.
+        """Search all trees for blocks of instances, and join a kernel's results on the labels.
 
-        ``thresholds`` has the same meaning as for `PLT._beam_estimates`.
+        ``thresholds`` is as for `PLT._beam_estimates`.
         """
         reached = self.n_labels_
         if self.beam is not None:
@@ -273,7 +253,7 @@ class Parabel(SparseProbabilityEstimator):
         inner_products = np.zeros(X.shape[0], dtype=np.int64)
         trees = [tree._for_requests(n_jobs=self.n_jobs) for tree in self.trees_]
         results: list[Any] = []
-        # Without instances, one empty block determines the dtypes of the result.
+        # one empty block determines the dtypes of the result if there are no instances
         for first, last in row_blocks(X.shape[0], max(LABELS_PER_BLOCK // max(reached, 1), 1)) or [
             (0, 0)
         ]:
@@ -329,11 +309,8 @@ def thresholds_for(label_weights: np.ndarray) -> np.ndarray | None:
 def as_leaves(found: Sequence[Sequence[np.ndarray]]) -> tuple[Histograms, Reached]:
     """Return the estimates of label trees as a forest with one leaf per tree for each instance.
 
-    Parameters
-    ----------
-    found : sequence of lists
-        Three arrays for each tree: the number of labels of each instance, int64 (n,), then the
-        labels, int32, and the estimates, float32, of one instance after another.
+    ``found`` has for each tree the number of labels of each instance, int64 (n,), then the labels,
+    int32, and the estimates, float32, of one instance after another.
     """
     counts, labels, estimates = (np.concatenate(part) for part in zip(*found, strict=True))
     leaves = np.arange(counts.size, dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Store objects of other libraries as joblib files, which run code when they are read."""
+"""Objects of other libraries as joblib files, which run code when they are read."""
 
 from __future__ import annotations
 
@@ -10,18 +10,12 @@ from xmlc.core.errors import XmlcError, let_through
 
 
 def store(path: Path, thing: Any) -> None:
-    """Write an object of another library to the file ``path`` by joblib.
-
-    Raises
-    ------
-    XmlcError
-        joblib cannot store the object or a part of the object.
-    """
+    """Write an object of another library to a file by joblib, or raise an `XmlcError`."""
     import joblib
 
     try:
         joblib.dump(thing, path)
-    except Exception as error:  # the code that pickles an object may raise any error
+    except Exception as error:  # code that pickles an object may raise any error
         let_through(error)
         said = "Use objects that joblib can store. Define functions in a module, not as a lambda."
         raise XmlcError(f"{type(thing).__name__} cannot be saved ({error}). {said}") from error
@@ -41,7 +35,7 @@ def read(path: Path, trusted: bool) -> Any:
     Damaged
         The file is missing, or was changed after it was written.
     XmlcError
-        The argument ``trusted`` is false.
+        ``trusted`` is false.
     """
     if not trusted:
         said = "If you trust the file, load it with trusted=True (--trusted on the command line)."

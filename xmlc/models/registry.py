@@ -1,4 +1,4 @@
-"""Find estimators by the names that configuration files use."""
+"""Estimators by the names that configuration files use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xmlc.kernels.estimator import Hyperparameters
 if TYPE_CHECKING:
     from xmlc.models.base import SparseProbabilityEstimator
 
-#: This dictionary contains the estimators of this package that learn from training data, by name.
+#: The estimators of this package that learn from training data.
 LEARNERS = {
     "stacking": "xmlc.models.stacking:Stacking",
     "plt": "xmlc.models.plt:PLT",
@@ -35,20 +35,18 @@ ESTIMATORS = LEARNERS | {
     "estimates": "xmlc.models.oracle:SavedEstimates",
     "vw-cmt": "xmlc.models.vowpalwabbit:VowpalWabbitCMT",
 }
-#: This dictionary maps the lower-case class name of each estimator to the estimator's name.
+#: Estimators' names by class names in lower case.
 CLASS_NAMES = {place.rpartition(":")[2].lower(): name for name, place in ESTIMATORS.items()}
-PRESET = "plt-ranking"  # The name of `PLT.for_ranking`.
-DEFAULT = "stacking"  # Stacking is the default estimator of `xmlc.TextClassifier` and `xmlc fit`.
-# OPLT is the default estimator of `xmlc.TextClassifier` and `xmlc fit` for streams.
+PRESET = "plt-ranking"  # name of `PLT.for_ranking`
+DEFAULT = "stacking"  # for `xmlc.TextClassifier` and `xmlc fit`
+# the same for streams
 STREAMING = "oplt"
 _BASELINE = re.compile(r"(xmlc\.models\.(?=vowpal)|benchmarks/baselines/)(?P<program>[a-z]+)")
 
 
 def registered_name(name: str) -> str:
     """Return the key of `ESTIMATORS` for an estimator of this package, such as "plt" for "PLT" or
-    "xmlc.models:PLT".
-
-    All other names are returned unchanged.
+    "xmlc.models:PLT", and any other name unchanged.
     """
     place, _, attribute = name.rpartition(":")
     if not place:
@@ -69,18 +67,10 @@ def registered_name(name: str) -> str:
 def estimator_class(name: str) -> Any:
     """Return the class of an estimator, or the function that returns the estimator.
 
-    Parameters
-    ----------
-    name : str
-        A key of `ESTIMATORS` or a class of this package such as ``PLT``,
-        ``package.module:ClassName`` for a class of another library, or ``path/to/file.py:Name`` for
-        your own class or function.
-
-    Returns
-    -------
-    type or function
-        The class or function. A class that is not derived from `SparseProbabilityEstimator` has to
-        be wrapped by `xmlc.models.wrapped`.
+    The name is a key of `ESTIMATORS`, a class of this package such as ``PLT``,
+    ``package.module:ClassName`` for another library, or ``path/to/file.py:Name`` for your own class
+    or function. Unless it derives from `SparseProbabilityEstimator`, `xmlc.models.wrapped` has to
+    wrap it.
 
     Raises
     ------
@@ -91,7 +81,7 @@ def estimator_class(name: str) -> Any:
     if name in ESTIMATORS:
         module_name, _, attribute = ESTIMATORS[name].partition(":")
         return getattr(importlib.import_module(module_name), attribute)
-    from xmlc.models import wrapped  # it loads SciPy, which is slow
+    from xmlc.models import wrapped  # loads SciPy, which is slow
 
     if ".py:" in name:
         file, _, attribute = name.rpartition(":")
@@ -107,7 +97,7 @@ def estimator_class(name: str) -> Any:
 
 
 def _is_ours(found: object) -> bool:
-    # this import is inside the function, because it loads SciPy, which is slow
+    # inside the function, because it loads SciPy, which is slow
     from xmlc.models.base import SparseProbabilityEstimator
 
     return isinstance(found, type) and issubclass(found, SparseProbabilityEstimator)
@@ -116,13 +106,10 @@ def _is_ours(found: object) -> bool:
 def make_estimator(
     name: str, parameters: Hyperparameters, seed: int, n_jobs: int | None = None
 ) -> SparseProbabilityEstimator:
-    """Construct an estimator. Pass ``seed`` and ``n_jobs`` if the estimator accepts them.
+    """Construct an estimator, with ``seed`` and ``n_jobs`` if it accepts them.
 
-    Raises
-    ------
-    XmlcError
-        The estimator does not have a given hyperparameter, or is of another library and does not
-        estimate label sets.
+    A hyperparameter that it lacks raises an `XmlcError`, as does an estimator of another library
+    that does not estimate label sets.
     """
     from xmlc.models import wrapped
 
@@ -155,12 +142,7 @@ def load_estimator(
 ) -> SparseProbabilityEstimator:
     """Load a trained model, and set ``n_jobs`` if the model has this hyperparameter.
 
-    A model of another library is trusted: code from the folder runs when the model is read.
-
-    Raises
-    ------
-    XmlcError
-        The estimator does not exist, or the folder contains no model of this estimator.
+    A model of another library is trusted: code from the folder runs when it is read.
     """
     from xmlc.models.wrapped import Wrapped
 
@@ -172,21 +154,19 @@ def load_estimator(
 
 
 def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEstimator:
-    """Read a model that was written by the ``save`` of any estimator of this package.
+    """Read a model that any estimator of this package has saved.
 
     Parameters
     ----------
     path : str or Path
     trusted : bool
-        Allow models of other libraries. Reading a model of another library runs code from the
-        folder.
+        Allow models of other libraries, which run code from the folder when they are read.
 
     Raises
     ------
     XmlcError
-        The folder contains no model, a model that was changed, or a model of another library
-        without ``trusted``. The error is also raised for a model of a custom class, because only
-        the ``load`` of the custom class can read the model.
+        The folder has no model, one that was changed, one of another library without ``trusted``,
+        or one of a custom class, which only the ``load`` of this class can read.
     """
     from xmlc.models.storage import DESCRIPTION
     from xmlc.models.wrapped import Wrapped
@@ -211,10 +191,7 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
 
 
 def program_of(name: str) -> str:
-    """Return the name of the program that a baseline wraps, or "" for other estimators.
-
-    The module of a baseline has the name of the program.
-    """
+    """Return the name of the program that a baseline wraps, which its module has too, or ""."""
     found = _BASELINE.match(ESTIMATORS.get(name, name))
     if found:
         return found["program"]
@@ -222,20 +199,17 @@ def program_of(name: str) -> str:
 
 
 def estimates_file(pattern: str, dataset: str, seed: object) -> str:
-    """Return the path of the file with another program's estimates, which the estimator `estimates`
-    reads.
-    """
+    """Return the path of the file with another program's estimates for `estimates`."""
     return pattern.replace("{dataset}", dataset).replace("{seed}", str(seed))
 
 
 def files_read(
     name: str, values: Mapping[str, object], dataset: str, seeds: Iterable[object]
 ) -> list[str]:
-    """Return the paths of the files that a model reads when it runs on a dataset, such as another
-    program's estimates.
+    """Return the paths of the files that a model reads when it runs on a dataset.
 
-    For a custom model, the list contains each existing file whose path is a hyperparameter. For a
-    model of this package, the list is empty unless the model is `estimates`.
+    For a custom model, these are all hyperparameters that are paths of existing files. Otherwise,
+    only `estimates` reads any.
     """
     if name == "estimates":
         files = set[str]()
@@ -248,9 +222,6 @@ def files_read(
 
 
 def _texts_in(value: object) -> Iterator[str]:
-    """Yield all non-empty strings in a YAML value, including strings in nested lists and
-    mappings.
-    """
     if isinstance(value, Mapping):
         value = [*value.values()]
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""The stacking estimator, a logistic regression over the scores of several models."""
+"""Stacking: a logistic regression over the scores of several models."""
 
 from __future__ import annotations
 
@@ -51,12 +51,11 @@ from xmlc.models.registry import load_model, make_estimator, registered_name
 ROWS_PER_BLOCK = 1 << 16
 ROWS_PER_TASK = 256
 
-#: The coefficients of a calibration that changes nothing: of the score, 1, and the two features of
-#: the instance.
+#: The coefficients of the score, 1 and the two features of the instance that change no estimate.
 UNCALIBRATED = (1.0, 0.0, 0.0, 0.0)
 
 
-# Each pair names a member of the ensemble and its estimator.
+# names and estimators of the members
 MEMBERS = (("swnn", "swnn"), ("plt", "plt"))
 FEW_LABELS = 256
 ONE_VS_REST = {"tree": "random", "arity": FEW_LABELS, "solver": "batch"}  # a tree of depth 1
@@ -70,81 +69,78 @@ OWN = ("estimators", "n_candidates", "n_held_out", "n_jobs", "propensity_exponen
 
 @hyperparameters
 class Stacking(SparseProbabilityEstimator):
-    """Combine the scores of several estimators by a logistic regression (stacked generalisation).
+    """Stacked generalisation: a logistic regression over the scores of several estimators.
 
-    The score of label j for instance x is z = w . f with features f and coefficients w. Some
-    features are logarithms: log(s + 0.001) for the score s of each member, and the log of the share
-    of instances with label j. The other features are the logit of the mean score, the constant 1,
-    and all products of two logarithms. All labels share the same coefficients w.
+    The score of label j for instance x is z = w . f, with coefficients w that all labels share. The
+    features f are the logit of the members' mean score, the constant 1, the logarithms of s + 0.001
+    for the score s of each member and of the share of instances with label j, and all products of
+    two logarithms.
 
-    The estimate is sigmoid(a z + b + c best + d log(sum)), where *best* is the largest z of the
-    instance, and *sum* is the expected number of its labels, the sum of sigmoid(z) over its
-    candidates. These two features of the instance correct estimates that are too large for easy
-    instances or too small for difficult ones. Because a is positive, they do not change the order
-    of an instance's labels.
+    The estimate is sigmoid(a z + b + c best + d log(sum)). Here *best* is the largest z of the
+    instance, and *sum*, the sum of sigmoid(z) over its candidates, is its expected number of
+    labels. Both correct estimates that are too large for easy instances or too small for difficult
+    ones, and leave the order of an instance's labels alone, because a is positive.
 
-    The candidates are the labels that at least one member ranks among the member's ``n_candidates``
-    best labels. Labels that are not candidates have the estimate 0. Both regressions are fitted to
-    the candidates of held-out instances. After that, the members are trained again, on all
-    instances, with the hyperparameters that the first training has selected.
-
-    With a single member, stacking corrects the member's scores by the frequencies of the labels.
+    Candidates are the labels that a member ranks among its ``n_candidates`` best, and all others
+    have the estimate 0. Both regressions are fitted to the candidates of held-out instances. Then
+    the members are trained again, on all instances and with the hyperparameters that the first
+    training selected. With a single member, this corrects its scores by the frequencies of the
+    labels.
 
     Parameters
     ----------
     estimators : sequence of (str, estimator), or None
-        Names and members, as for scikit-learn's ``StackingClassifier``. With None, the members
-        depend on the number of labels. Above 256 labels they are ``swnn`` and ``plt``. Up to 256
-        labels, one binary classifier for each label is fast and ranks better than a tree. The
-        members are then ``swnn`` and two trees of depth 1, ``logistic`` and ``hinge``, which are
-        one-vs-rest with the logistic and the squared hinge loss.
+        Names and members, as for scikit-learn's ``StackingClassifier``. A member is an estimator of
+        `xmlc.models`, or of scikit-learn (which `xmlc.models.wrapped.Wrapped` then wraps), or a
+        name that `xmlc fit --estimator` accepts. A name can have hyperparameters, as in ``("plt",
+        {"plt": {"arity": 4}})``, also set by ``plt__arity=4`` in `set_params`, and uses the
+        ``random_state`` of the stacking estimator unless they include one.
 
-        A member is an estimator of `xmlc.models` or a name that `xmlc fit --estimator` accepts. A
-        member may also be an estimator of scikit-learn, which `xmlc.models.wrapped.Wrapped` wraps.
-        A name can have hyperparameters, as in ``("plt", {"plt": {"arity": 4}})``, which is also
-        what `set_params` makes of ``plt__arity=4``. If the estimators are None, this call makes
-        them ``swnn`` and ``plt`` for any number of labels. A member that is given by its name has
-        the ``random_state`` of the stacking estimator unless its hyperparameters include one, and
-        any other member has its own.
+        None selects ``swnn`` and ``plt``. Up to 256 labels, unless `set_params` changes a member,
+        one binary classifier per label is fast and ranks better than a tree, so the members are
+        ``swnn`` and two one-vs-rest trees of depth 1, ``logistic`` and ``hinge``, named after their
+        losses.
     n_held_out : int
-        Number of held-out instances. At most a fifth of the training set is held out at a time. If
-        this is fewer than ``n_held_out``, up to five parts are held out one after the other. With
-        ``n_held_out=0`` or fewer than 30 instances, an estimate is the mean of the members' scores.
+        Number of held-out instances. If more than a fifth of the training set, up to five parts
+        take turns. With 0, or with fewer than 30 training instances, an estimate is the mean of the
+        members' scores.
     n_candidates : int
         Number of labels that each member ranks.
     propensity_exponent : float
-        `predict_top_k` and `rank_one` rank labels by estimate * (p_min / p)**propensity_exponent.
-        Here p is the propensity of the label (`xmlc.metrics.propensities`), and p_min is the
-        smallest propensity. With the exponent 0, labels rank by their estimates. Larger exponents
-        favour rare labels.
+        `predict_top_k` and `rank_one` rank labels by estimate * (p_min / p)**propensity_exponent,
+        with the label's propensity p (`xmlc.metrics.propensities`) and the smallest one, p_min. The
+        larger the exponent, the more it favours rare labels.
     random_state : int
-        Seed for the selection of held-out instances.
+        Seed of the held-out instances.
     n_jobs : int or None
-        Number of threads of the stacking estimator and of its members. With None, each member keeps
-        its own ``n_jobs``.
+        Number of threads, also of the members. With None, each member keeps its own.
 
     Attributes
     ----------
     members_ : dict of str to estimator
-        The fitted members by name.
+        The fitted members.
     coefficients_ : ndarray of float64, shape (p,)
-        The coefficients w of the features, in the order of `xmlc.models._stacked.features_of`.
+        The coefficients w, in the order of `xmlc.models._stacked.features_of`.
     calibration_ : ndarray of float64, shape (4,)
         The coefficients a, b, c and d.
-    log_shares_, propensities_ : ndarray of float64, shape (m,)
-        For each label, the number log((c + 0.5) / n) and the propensity. Here c is the total weight
-        of the instances with the label, and n is the total weight of all instances. The propensity
-        does not depend on instance weights.
+    log_shares_ : ndarray of float64, shape (m,)
+        For each label log((c + 0.5) / n), with the total weights c of its instances and n of all.
+    propensities_ : ndarray of float64, shape (m,)
+        The propensities p, which ignore weights.
+        instances, and the propensity, which ignores weights.
     inner_products_ : ndarray of int64, shape (n,), or None
-        Number of inner products of all members in the last prediction. It is None if a member does
-        not count inner products.
+        Number of inner products of all members in the last prediction, if all of them count these.
+
+    See Also
+    --------
+    xmlc.models.PLT : The label tree that is the default member for many labels.
+    xmlc.models.SparseWeightedNearestNeighbors : The other default member.
 
     Notes
     -----
-    The method is from Wolpert, *Stacked generalization*, Neural Networks 5, 1992. With 10,000
-    instances or more, training takes about twice the time that all members take together. With
-    fewer instances it takes up to six times as long. Before the second training of the members,
-    only one member is in memory at a time.
+    The method is from Wolpert, *Stacked generalization*, Neural Networks 5, 1992. From 10,000
+    instances on, training takes about twice as long as all members together, with fewer up to six
+    times. Only one member is in memory at a time until they are trained again.
 
     Examples
     --------
@@ -173,13 +169,12 @@ class Stacking(SparseProbabilityEstimator):
 
     @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Train the members on a part of the data and the regression on the rest.
+        """Train the members and the regression on different instances, then the members on all.
 
-        Finally, train the members a second time, on all data.
+        Instance weights apply to the members, all of which must accept ``sample_weight``, and to
+        the loss of the regression.
 
-        The instance weights in ``sample_weight`` apply to the training of the members and to the
-        loss of the regression. Every member must accept ``sample_weight``. See
-        `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
+        See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         members = self.members(Y.shape[1])
@@ -189,9 +184,9 @@ class Stacking(SparseProbabilityEstimator):
             lists = []
             for member in members.values():
                 first = member.unfitted()._fit_rows(X, Y, given, part)
-                member.set_params(**first._selected())  # the choice of the first part is kept
+                member.set_params(**first._selected())  # the choices of the first part are kept
                 lists.append(first.predict_top_k(X[held_out], self._n_ranked()))
-                del first  # a member may be large, so only one member is in memory at a time
+                del first  # members may be large: only one is in memory
             shares = log_shares(Y[part], weights[part])
             pairs.append(pairs_of(held_out, joined(lists), Y, weights, shares))
         self._learn(pairs, len(members))
@@ -206,9 +201,7 @@ class Stacking(SparseProbabilityEstimator):
         return self
 
     def _learn(self, of_parts: list[Pairs], n_members: int) -> None:
-        """Fit the regression and the calibration to the candidates of held-out instances."""
-        # with coefficient 1 for the logit of the mean score, an estimate is the mean of the
-        # members' scores
+        # coefficient 1 for the logit of the mean score makes the estimate the mean of the scores
         self.coefficients_ = np.zeros(n_features_of(n_members))
         self.coefficients_[0] = 1
         self.calibration_ = np.array(UNCALIBRATED)
@@ -239,12 +232,12 @@ class Stacking(SparseProbabilityEstimator):
     def predict_top_k(
         self, X: Matrix, k: int, label_weights: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k best candidates of each instance and their scores, best first.
+        """Rank the candidates of each instance, and return the k best with their scores.
 
-        Ties go to the smaller label. If an instance has fewer than k candidates, the rest of its
-        row is -1. The score of a label is the product of its estimate, (p_min /
-        p)**propensity_exponent, and its label weight if given. A label of weight 0 is never a
-        candidate.
+        A score is the estimate times (p_min / p)**propensity_exponent and the label weight, if
+        given. Labels of weight 0 are never candidates.
+
+        See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for parameters and result.
         """
         k = self._check_k(k)
         weights = self._label_weights(label_weights)
@@ -256,7 +249,6 @@ class Stacking(SparseProbabilityEstimator):
     def _estimates(
         self, X: Matrix, threshold: float | np.ndarray, label_weights: np.ndarray
     ) -> sparse.csr_array:
-        """Return the candidates' estimates that are above a threshold."""
         X = self._instances(X)
         thresholds = self._label_thresholds(threshold)
         members = [member._for_requests() for member in self.members_.values()]
@@ -287,11 +279,10 @@ class Stacking(SparseProbabilityEstimator):
     def _combined(
         self, lists: Lists, every: Lists, start: int, end: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the numbers of candidates of some instances, all candidates, and their estimates.
+        """Return some instances' numbers of candidates, all candidates, and their estimates.
 
-        ``every`` contains the lists of all labels, and ``lists`` those of the allowed labels. An
-        estimate does not depend on which labels are allowed, so the features of an instance are
-        computed from ``every``.
+        ``lists`` has only the allowed labels, but features come from ``every``, which has all, so
+        an estimate does not depend on which labels are allowed.
         """
         counts, candidates, z = self._scored(lists, start, end)
         of_rows = row_features(counts, z)
@@ -303,9 +294,6 @@ class Stacking(SparseProbabilityEstimator):
     def _scored(
         self, lists: Lists, start: int, end: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the numbers of candidates of some instances, all candidates, and their scores
-        z.
-        """
         labels, scores = lists
         counts, candidates, values = merge_lists(labels[start:end], scores[start:end])
         z = scores_of(features_of(candidates, values, self.log_shares_), self.coefficients_)
@@ -342,14 +330,11 @@ class Stacking(SparseProbabilityEstimator):
         return min(int(self.n_candidates), self.n_labels_)
 
     def _favours(self, propensities: np.ndarray) -> np.ndarray:
-        """Return the factors by which `predict_top_k` favours rare labels, given the propensities
-        of some labels.
-        """
         relative = self.propensities_.min() / propensities
         return elementwise.power(relative, float(self.propensity_exponent)).astype(np.float32)
 
     def members(self, n_labels: float = math.inf) -> dict[str, SparseProbabilityEstimator]:
-        """Return the untrained members for training data with ``n_labels`` labels, by name."""
+        """Return the untrained members for ``n_labels`` labels, by name."""
         members = {name: self._member(given) for name, given in self._specified(n_labels)}
         self._set_threads(members)
         return members
@@ -360,14 +345,12 @@ class Stacking(SparseProbabilityEstimator):
                 member.set_params(n_jobs=self.n_jobs)
 
     def _specified(self, n_labels: float) -> Sequence[tuple[str, Any]]:
-        """Return the names and members for training data with ``n_labels`` labels."""
         check_value(Stacking, "estimators", self.estimators)
         if self.estimators is None:
             return default_members(n_labels)
         return self.estimators
 
     def _member(self, given: Any) -> SparseProbabilityEstimator:
-        """Return an untrained member with its own number of threads."""
         if isinstance(given, str | Mapping):
             kind, own = _kind_and_values(given)
             return make_estimator(kind, own, self.random_state)
@@ -375,14 +358,13 @@ class Stacking(SparseProbabilityEstimator):
             return given.unfitted()
         from xmlc.models.wrapped import Wrapped
 
-        return Wrapped(given).unfitted()  # the given estimator keeps its number of threads
+        return Wrapped(given).unfitted()  # Wrapped keeps its own number of threads
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
         """Return the hyperparameters.
 
-        If ``deep`` is true, add the members' own hyperparameters as ``name__hyperparameter``. They
-        include the ``random_state`` and ``n_jobs`` of a member only if the member does not get them
-        from the stacking estimator.
+        With ``deep``, they include the members' as ``name__hyperparameter``, except a
+        ``random_state`` or ``n_jobs`` that the stacking estimator sets.
         """
         found = super().get_params(deep=False)
         if not deep:
@@ -399,9 +381,7 @@ class Stacking(SparseProbabilityEstimator):
         return found
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters.
-
-        The key ``name__hyperparameter`` belongs to a hyperparameter of the member ``name``.
+        """Set hyperparameters, including a member's by ``name__hyperparameter``.
 
         Raises
         ------
@@ -418,7 +398,6 @@ class Stacking(SparseProbabilityEstimator):
         return self
 
     def _set_of_member(self, name: str, value: Any) -> None:
-        """Set the hyperparameter ``name``, which begins with the name of a member."""
         members: dict[str, Any] = dict(self._specified(math.inf))
         member, _, key = name.partition("__")
         if member not in members or not key:
@@ -448,12 +427,12 @@ class Stacking(SparseProbabilityEstimator):
         return arrays, {"members": members, "by_name": by_name}
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        super()._restore(arrays, {})  # `_read_parts` uses the description of the members
+        super()._restore(arrays, {})  # `_read_parts` reads the members
 
     def _write(self, folder: Path) -> None:
         super()._write(folder)
         for name, member in self.members_.items():
-            if not (folder / name).exists():  # `fit_to_disk` may already have written the member
+            if not (folder / name).exists():  # `fit_to_disk` may have written it
                 member.save(folder / name)
 
     def _read_parts(self, folder: Path, meta: dict[str, Any], trusted: bool) -> None:
@@ -494,12 +473,9 @@ class Stacking(SparseProbabilityEstimator):
 
 
 def _kind_and_values(given: str | Mapping[str, Hyperparameters]) -> tuple[str, Hyperparameters]:
-    """Return the name of a member's estimator and the member's hyperparameters.
+    """Return the name of a member's estimator, and the member's hyperparameters.
 
-    Raises
-    ------
-    InvalidParameterError
-        A mapping has other than one key, or its value is not a mapping.
+    An `InvalidParameterError` is raised unless a mapping has one key, whose value is a mapping.
     """
     if isinstance(given, str):
         return given, {}
@@ -515,9 +491,7 @@ def _kind_and_values(given: str | Mapping[str, Hyperparameters]) -> tuple[str, H
 
 
 def _as_plain(given: Any) -> Any:
-    """Return a member as a value for JSON: a name with or without hyperparameters, or the name of
-    its class.
-    """
+    """Return a member as a value for JSON: its name, with hyperparameters if any, or its class."""
     if isinstance(given, str):
         return given
     if isinstance(given, Mapping):
@@ -529,7 +503,5 @@ def _as_plain(given: Any) -> Any:
 
 
 def default_members(n_labels: float) -> tuple[tuple[str, Any], ...]:
-    """Return the members of a `Stacking` with ``estimators=None`` that is trained on data with
-    ``n_labels`` labels.
-    """
+    """Return the members of a `Stacking` with ``estimators=None`` for ``n_labels`` labels."""
     return MEMBERS_FOR_FEW_LABELS if n_labels <= FEW_LABELS else MEMBERS

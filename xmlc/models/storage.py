@@ -1,4 +1,4 @@
-"""Store fitted models in folders, as plain arrays and a description in JSON, without pickle."""
+"""Fitted models in folders: plain arrays and a description in JSON, without pickle."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ ENTRIES = {
     "meta": dict,
 }
 NAMES = ("feature_names_in_", "label_names_in_")
-# `_state` leaves out these attributes: they are in the model's description, or describe the last
-# prediction.
+# Attributes that the description has, or that are about the last prediction.
 KEPT_ELSEWHERE = (
     "n_features_in_",
     "n_labels_",
@@ -48,12 +47,11 @@ LABEL_COUNTS = Field("label_counts", np.int64, ("n_labels",), below="more")
 
 
 class StoredEstimator(Estimator):
-    """Save and load what an estimator has learned.
+    """The part of an estimator that saves and loads its learned state.
 
-    `save` writes arrays, and all values that JSON can represent. It skips attributes whose name
-    begins with an underscore. A subclass that learns objects of other types overrides ``_state``,
-    which returns a dictionary of arrays and a dictionary for JSON, and ``_restore``, which receives
-    both and sets the attributes. ``FIELDS`` lists the arrays of a stored model.
+    `save` writes arrays and all values that JSON can represent, except attributes whose name begins
+    with an underscore. A subclass that learns other objects overrides ``_state`` and ``_restore``.
+    ``FIELDS`` lists the arrays of a stored model.
     """
 
     MODEL_FORMAT = 1
@@ -64,32 +62,27 @@ class StoredEstimator(Estimator):
     all_labelled_: bool = False
     label_counts_: np.ndarray | None
     n_counted_: int
-    # This is the folder in which `fit` writes finished arrays during `fit_to_disk` (see
-    # `xmlc.core.appendable`).
+    # Folder for finished arrays during `fit_to_disk` (see `xmlc.core.appendable`).
     _into: Path | None = None
 
     def save(self, path: str | Path) -> None:
-        """Write the model to the folder ``path`` as plain ``.npy`` arrays and a JSON file, without
-        pickle.
+        """Write the model to a folder, as ``.npy`` arrays and a JSON file without pickle.
 
-        An existing folder is replaced and its contents are deleted, provided that this package has
-        written every file in it.
+        An existing folder is replaced, and its contents are deleted, if this package has written
+        every file in it.
 
         Raises
         ------
         XmlcError
-            The folder contains a file that this package has not written, or is a symbolic link or
-            the working folder. An attribute cannot be saved. After an error, the folder is
-            unchanged.
+            The folder has a file of another origin, or is a symbolic link or the working folder, or
+            an attribute cannot be saved. After an error, the folder is unchanged.
         """
         self._check_fitted()
         with atomic_folder(path) as folder:
             self._write(folder)
 
     def _write(self, folder: Path) -> None:
-        """Write the description of a fitted model to a folder, and the arrays that are not yet in
-        the folder.
-        """
+        """Write the description of a fitted model, and the arrays that the folder lacks."""
         arrays, meta = self._state()
         parameters = self.get_params()
         about = {
@@ -118,20 +111,19 @@ class StoredEstimator(Estimator):
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Read a model written by `save`. The arrays of the model are memory-mapped.
+        """Read a model written by `save`, with memory-mapped arrays.
 
         Parameters
         ----------
         path : str or Path
         trusted : bool
-            Allow estimators of other libraries, which are stored by joblib. Reading a joblib file
-            runs code from the folder.
+            Allow estimators of other libraries, whose joblib files run code when they are read.
 
         Raises
         ------
         XmlcError
-            The folder contains no model, a model of another estimator or version, or a file that
-            has changed after `save`.
+            The folder has no model, one of another estimator or version, or a file that has
+            changed.
         """
         folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():
@@ -163,8 +155,7 @@ class StoredEstimator(Estimator):
                 sizes = {"n_labels": model.n_labels_, "more": model.n_counted_ + 1}
                 check_fields({"label_counts": counts}, [LABEL_COUNTS], **sizes)
                 model.label_counts_ = counts
-            # numba is slow to recognise the type `numpy.memmap`, so the model has array views of
-            # the memory maps.
+            # array views, because numba is slow to recognise `numpy.memmap`
             arrays = {
                 name: np.asarray(load_array(folder / f"{name}.npy")) for name in content["arrays"]
             }
@@ -181,10 +172,6 @@ class StoredEstimator(Estimator):
 
     @classmethod
     def _description(cls, folder: Path) -> dict[str, Any]:
-        """Read the description of a stored model.
-
-        Raise an error if the model is not of this class.
-        """
         content = load_description(folder / DESCRIPTION, ENTRIES)
         found = content["estimator"]
         version = content["format"]
@@ -203,16 +190,11 @@ class StoredEstimator(Estimator):
         return content
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return a copy of the attributes, to which other threads may add the counts of a
-        prediction meanwhile.
-        """
+        """Return a copy, because other threads may add the counts of a prediction meanwhile."""
         return vars(self).copy()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Set the state from a pickle.
-
-        Read-only memory maps of joblib become memory maps that kernels accept.
-        """
+        """Set the state from a pickle, with memory maps of joblib that kernels accept."""
         self.__dict__.update(writeable_maps(state))
 
     def _is_fitted(self) -> bool:
@@ -222,9 +204,7 @@ class StoredEstimator(Estimator):
         self._check_learned("n_labels_")
 
     def _state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return two dictionaries: the learned arrays, and all other learned values in a form for
-        JSON.
-        """
+        """Return the learned arrays, and all other learned values in a form for JSON."""
         arrays = {}
         meta = {}
         # set by `__init__`
@@ -247,7 +227,6 @@ class StoredEstimator(Estimator):
         return arrays, meta
 
     def _restore(self, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-        """Set the learned attributes from the result of `_state`."""
         if self.FIELDS:
             self._check_arrays(arrays)
         self.__dict__.update(
@@ -255,10 +234,7 @@ class StoredEstimator(Estimator):
         )
 
     def _check_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Raise an error if stored arrays do not match the fields of this class."""
         check_fields(arrays, self.FIELDS, n_features=self.n_features_in_, n_labels=self.n_labels_)
 
     def _read_parts(self, folder: Path, meta: dict[str, Any], trusted: bool) -> None:
-        """Read the parts of a stored model that are estimators, each from a subfolder of
-        ``folder``.
-        """
+        """Read the parts of a model that are estimators, each from a subfolder of ``folder``."""

@@ -1,4 +1,4 @@
-"""Re-rank a forest's candidate labels by the distance of the instance to the labels' centroids."""
+"""Tail classifiers: a forest's candidate labels, re-ranked by the distance to their centroids."""
 
 from __future__ import annotations
 
@@ -19,31 +19,27 @@ from xmlc.kernels.unit_length import unit_rows
 from xmlc.models.trees.representations import label_blocks, label_sums
 
 ROWS_PER_BLOCK = 256
-# the lowest score is finite, because the product of 0 and an infinite score would be NaN
+# finite, because the product of 0 and an infinite score would be NaN
 LOWEST = -3e38
 
 
 class TailClassifiers(NamedTuple):
-    """Score each label by the distance of an instance to the mean of the label's instances
-    (PfastreXML).
+    """Scores of labels by an instance's distance to the mean of the label's instances (PfastreXML).
 
-    Trees seldom rank a rare label high, because other labels outnumber it in every leaf. A label's
-    tail classifier measures the distance of an instance x from the centroid mu of the label's
-    training instances::
+    Trees seldom rank a rare label high, because other labels outnumber it in every leaf. Its tail
+    classifier measures the distance of an instance x from the centroid mu of its training
+    instances::
 
         B_l(x) = 1 / (1 + exp(gamma / 2 * |x - mu_l|^2)),
 
-    The largest value of the score B is 1/2, at the centroid. Tail classifiers do not classify
-    instances by themselves, but re-rank the labels that a forest returns. See Jain, Prabhu and
-    Varma, Extreme Multi-label Loss Functions for Recommendation, Tagging, Ranking and Other Missing
-    Label Applications, KDD 2016. The authors of ldsm2020 re-rank labels by tail classifiers on
-    their largest datasets (Supplement, experimental setup).
+    which is at most 1/2, at the centroid, and only re-ranks the labels that a forest returns (Jain,
+    Prabhu and Varma, Extreme Multi-label Loss Functions for Recommendation, Tagging, Ranking and
+    Other Missing Label Applications, KDD 2016). The authors of ldsm2020 use it on their largest
+    datasets (Supplement, experimental setup).
 
-    The published program of PfastreXML omits the factor 1/2 before the squared distance, and its
-    default gamma is 30. The scores of the PfastreXML program equal the scores of this class with
-    ``gamma=60``. The program of LdSM includes the factor 1/2 before the squared distance.
-    PfastreXML always scales each instance to Euclidean length 1 before it computes distances, even
-    if its trees use unscaled instances. LdSM does not scale the features.
+    The program of PfastreXML omits the factor 1/2, so its default gamma, 30, is ``gamma=60`` here.
+    It also scales each instance to Euclidean length 1 for distances, even if its trees do not. The
+    program of LdSM includes the factor, and scales nothing.
 
     Attributes
     ----------
@@ -55,10 +51,9 @@ class TailClassifiers(NamedTuple):
 
     Notes
     -----
-    The centroids take 16 bytes per label, and 8 bytes for each non-zero of a centroid. The
-    centroids take 1.7 GB for synthetic data in the shape of Amazon-670K (490,449 instances with 75
-    non-zeros and 6 labels, 670,091 labels). In training, each non-zero of the instances takes 8
-    additional bytes, and each thread needs memory for a block of labels.
+    The centroids take 16 bytes per label and 8 bytes per non-zero, which is 1.7 GB for synthetic
+    data in the shape of Amazon-670K. Training needs 8 more bytes for each non-zero of the
+    instances, and a block of labels per thread.
     """
 
     tail_indptr: Annotated[
@@ -87,23 +82,18 @@ class TailClassifiers(NamedTuple):
         Parameters
         ----------
         X : csr_array of float32, shape (n, d)
-            Instances.
         candidates : csr_array of float32, shape (n, m)
-            The stored entries are the candidate labels of each instance, whatever the entries'
-            values.
+            The stored entries, whatever their values, are the candidate labels.
         gamma : float
-            The factor gamma in B, at least 0.
+            The factor in B, at least 0.
         unit_norm : bool
-            Scale each instance to Euclidean length 1 before the distances are computed, as in
-            training.
+            Scale each instance to Euclidean length 1 first, as in training.
         n_jobs : int or None
-            Number of threads.
 
         Returns
         -------
         csr_array of float32, shape (n, m)
-            The scores log B, stored at the entries of ``candidates``. Scores are at most -log 2,
-            because B is at most 1/2.
+            Scores of at most -log 2, at the entries of ``candidates``.
         """
         scores = np.empty(candidates.nnz, dtype=np.float32)
         blocks = row_blocks(X.shape[0], ROWS_PER_BLOCK)
@@ -132,21 +122,9 @@ def fit_tail_classifiers(
     n_jobs: int | None,
     into: Path | None = None,
 ) -> TailClassifiers:
-    """Compute the tail classifiers: the centroids of all labels.
+    """Compute the centroids of all labels.
 
-    Parameters
-    ----------
-    X : csr_array of float32, shape (n, d)
-        Instances.
-    Y : csr_array of bool, shape (n, m)
-        Label sets of the instances.
-    unit_norm : bool
-        Scale each instance to Euclidean length 1 before the centroids are computed.
-    n_jobs : int or None
-        Number of threads. The result is bit-identical for any number of threads.
-    into : Path or None
-        Folder to which the arrays are written block by block, and then memory-mapped. With None,
-        the arrays stay in memory.
+    Arrays are written block by block to a folder ``into``, if given, and then memory-mapped.
     """
     x = X
     if unit_norm:
@@ -176,16 +154,10 @@ def fit_tail_classifiers(
 def _centroids(
     by_label: sparse.csr_array, x: sparse.csr_array, start: int, end: int
 ) -> dict[str, np.ndarray]:
-    """Return the centroids of the labels ``start .. end - 1``.
+    """Return the arrays of `TailClassifiers` for the labels ``start .. end - 1``.
 
-    A centroid is the mean of a label's instances, rounded once.
-
-    Returns
-    -------
-    dict of ndarray
-        The arrays of `TailClassifiers`. The array ``tail_indptr``, int64 (end - start,), contains
-        only the end of each centroid in the block. The features of a centroid ascend. The squared
-        lengths are computed from the rounded centroids.
+    A centroid is rounded once, with ascending features, before its squared length is computed.
+    ``tail_indptr``, int64 (end - start,), has only the ends of these centroids.
     """
     sums = label_sums(by_label, x, start, end)
     rows = np.repeat(np.arange(end - start), np.diff(sums.indptr))
@@ -197,41 +169,17 @@ def _centroids(
         "tail_indptr": sums.indptr[1:].astype(np.int64),
         "tail_features": sums.indices.astype(np.uint32),
         "tail_weights": weights,
-        # the conversion is necessary because `bincount` of an empty array returns integers
+        # `bincount` of an empty array returns integers
         "tail_squared_lengths": squares.astype(np.float64),
     }
 
 
 @njit
 def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_features, scores):
-    """Write log B of every candidate label of the instances ``first .. last - 1``.
+    """Write log B of every candidate label of the instances ``first .. last - 1`` to ``scores``.
 
-    The formula is log B = -log(1 + exp(z)) with z = gamma / 2 * ||x - mu||^2 >= 0. The formula for
-    log B is evaluated so that no exponential overflows. The kernel needs 4 bytes of scratch memory
-    per feature. For each candidate, the kernel moves 12 bytes per non-zero of the candidate's
-    centroid.
-
-    Parameters
-    ----------
-    first : int
-        Number of the first instance.
-    last : int
-        Number of the last instance plus 1.
-    x : KernelCSR
-        Instances.
-    candidates : KernelCSR
-        Candidate labels of the instances.
-    centroids : KernelCSR
-        Centroids of the labels.
-    squares : float64 (m,)
-        Squared lengths of the centroids.
-    gamma : float
-        The factor gamma in B.
-    n_features : int
-        Number of features d.
-    scores : float32
-        The result, one score per candidate. The function writes the scores for instances ``first ..
-        last - 1``.
+    It is -log(1 + exp(z)) with z = gamma / 2 * ||x - mu||^2 >= 0, evaluated so that no exponential
+    overflows. ``squares``, float64 (m,), are the squared lengths of the centroids.
     """
     dense = np.zeros(n_features, dtype=np.float32)
     for i in range(first, last):
@@ -246,8 +194,7 @@ def log_scores_of_rows(first, last, x, candidates, centroids, squares, gamma, n_
             product = 0.0
             for k in range(features.size):
                 product += np.float64(dense[features[k]]) * np.float64(weights[k])
-            # Because of rounding errors, the computed square of a distance can be slightly
-            # negative.
+            # Rounding errors can make a squared distance slightly negative.
             z = 0.5 * gamma * max(0.0, square + squares[label] - 2.0 * product)
             scores[c] = max(-(z + log1p(exp(-z))), LOWEST)
         for feature in ids:

@@ -1,6 +1,4 @@
-"""Wrap Vowpal Wabbit's contextual memory tree, CMT (PyPI ``vowpalwabbit``, extra ``baselines``), as
-an estimator.
-"""
+"""Vowpal Wabbit's contextual memory tree, CMT (PyPI ``vowpalwabbit``, extra ``baselines``)."""
 
 from __future__ import annotations
 
@@ -26,8 +24,7 @@ from xmlc.kernels.stored import Field
 from xmlc.kernels.unit_length import unit_rows
 from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 
-# The code in `TRAINING` runs in the training process. The limits of time and memory are set first,
-# so that they include the import.
+# Runs in the training process. The limits are set first, so that they include the import.
 TRAINING = """
 import json, resource, sys
 options, seconds, size = json.loads(sys.argv[1])
@@ -38,66 +35,53 @@ if size is not None:
 import vowpalwabbit
 vowpalwabbit.Workspace(arg_list=options).finish()  # constructed with data it trains at once
 """
-# This is the largest number of characters of the program's output in an error message.
+# characters of the program's output in an error message
 SHOWN = 2000
 
 
 @hyperparameters
 class VowpalWabbitCMT(SparseProbabilityEstimator):
-    """Train the contextual memory tree of Vowpal Wabbit (Sun et al., ICML 2019), option
+    """The contextual memory tree of Vowpal Wabbit (Sun et al., ICML 2019), option
     ``--memory_tree``.
 
-    A binary tree of online classifiers routes an instance to a leaf. A leaf stores the training
-    instances that reach the leaf. The prediction for an instance is the class of the most similar
-    instance in the reached leaf. The similarity is the cosine, with a learned correction if
-    ``learn_at_leaf`` is true. The program predicts one class without a probability, so
-    `predict_proba` returns 1 for the predicted class. Instances are scaled to Euclidean length 1.
-    The default hyperparameters are from the authors' script for the dataset ALOI
-    (``demo/memory_tree``). An option of the program that is not a hyperparameter has the program's
-    default value.
+    A binary tree of online classifiers routes an instance, scaled to Euclidean length 1, to a leaf,
+    which stores the training instances that reached it. The prediction is the class of the most
+    similar one by the cosine, to which ``learn_at_leaf`` adds a correction. It has no probability,
+    so `predict_proba` returns 1. Default hyperparameters are from the authors' script for the
+    dataset ALOI (``demo/memory_tree``), and other options keep the program's defaults.
 
-    In training, xmlc writes the data in the program's text format. The program reads the data in a
-    separate process, and writes the model to a file. The training time includes all reading and
-    writing of files. The model contains every training instance. xmlc does not use the option
-    ``--testonly``. With this option, version 9.11.9 reads the weights wrongly unless plain SGD
-    trained them. Without ``--testonly``, a loaded model still learns nothing from the instances
-    that it predicts. The Python interface of the program predicts one instance per call. Prediction
-    times include the conversion of the data to the program's types. The program uses one thread.
+    A separate process with one thread reads the training data as text and writes the model, with
+    every training instance, to a file. Training times include these files, and prediction times the
+    conversion to the program's types, one instance per call. The option
+    ``--testonly`` is not set, because version 9.11.9 then reads the weights wrongly unless plain
+    SGD trained them. Even without it, a loaded model learns nothing from predictions.
 
     Parameters
     ----------
     leaf_multiplier : int
-        A leaf is split when it has leaf_multiplier * log2(N) instances. N is the maximum number of
-        nodes of the tree. As in the authors' scripts, N is 2 * passes * n / (leaf_multiplier *
-        log2(n)). The program needs N and the number of labels before training begins.
+        A leaf is split at leaf_multiplier * log2(N) instances. The largest number of nodes N is, as
+        in the authors' scripts, 2 * passes * n / (leaf_multiplier * log2(n)).
     dream_repeats : int
-        Number of stored instances that are removed from the tree and inserted again for each
-        learned instance.
+        Stored instances that are removed and inserted again for each learned one.
     dream_at_update : bool
-        Whether, after the first pass, inserting a removed instance again also trains the
-        classifiers of inner nodes.
+        Let this insertion train the classifiers of inner nodes, too, after the first pass.
     learn_at_leaf : bool
-        Whether to learn a correction of the similarity between instances.
+        Learn a correction of the similarity.
     online : bool
-        Whether to learn from rewards also in the first pass. The authors learn from rewards in the
-        first pass if it is the only pass.
+        Learn from rewards in the first pass, too, as the authors do if it is the only one.
     passes : int
-        Number of passes over the training set. The program learns from rewards in all passes after
-        the first.
+        Number of passes over the training set.
     eta : float
         Learning rate of the program's adaptive updates.
     hash_bits : int
-        All nodes share ``2**hash_bits`` weights of 16 bytes each. The authors' scripts use
-        ``hash_bits=29``, which reserves 8.6 GB. The operating system provides reserved memory only
-        when the program writes to it. On the dataset ALOI, the program uses 3.2 GB, instances
-        included.
+        All nodes share ``2**hash_bits`` weights of 16 bytes. The authors' 29 reserve 8.6 GB, of
+        which the program uses 3.2 GB on ALOI, instances included.
     time_limit : float or None
-        Maximum CPU time of training in seconds. With None, the time is not limited.
+        Maximum CPU time of training in seconds.
     memory_limit : float or None
-        Maximum address space of the program in GB (10^9 bytes). With None, memory is not limited.
-        Each training instance takes about 35 kB.
+        Maximum address space in GB (10^9 bytes), of which a training instance takes about 35 kB.
     random_state : int
-        Seed of the order of the instances in `fit`, and of the program's random numbers.
+        Seed of the order of instances in `fit`, and of the program.
 
     Attributes
     ----------
@@ -107,7 +91,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
 
     MODEL_FORMAT = 3
     FIELDS = (Field("program_", np.uint8, (None,)),)
-    _workspace = cast("Any", None)  # This is the workspace of the program, with the loaded model.
+    _workspace = cast("Any", None)  # the program with the loaded model
 
     leaf_multiplier: int = 4
     dream_repeats: int = 3
@@ -123,14 +107,13 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
 
     @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Shuffle the instances at random with the seed, and train on them.
+        """Train on the instances, shuffled with the seed.
 
         Raises
         ------
         XmlcError
             The program is not installed, an instance does not have exactly one class, or training
-            exceeded ``time_limit`` or ``memory_limit``. After an error, the estimator is in the
-            same state as before the call.
+            exceeded a limit. After an error, the estimator is as before the call.
         """
         X, Y = self._training_data(X, Y)
         order = random_permutation(X.shape[0], self.random_state, Stream.MEMORY_TREE_ORDER)
@@ -138,26 +121,22 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         return self
 
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Learn a stream in one pass, beginning with an empty model.
-
-        Return the class that the model predicts for each instance before it learns the instance.
+        """Learn a stream in one pass, and return the class predicted for each instance before that.
 
         Parameters
         ----------
         X : sparse array, shape (n, d)
-            Instances.
         Y : boolean sparse array, shape (n, m)
-            Label sets with exactly one label (the class) for each instance.
+            Exactly one label (the class) for each instance.
         k : int
-            Number of columns of the result.
+            Number of columns of the result, of which only the first is used.
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
-            The first column is the predicted class, or -1 for the first instance, for which nothing
-            is predicted. All columns after the first are -1.
+            -1 for the first instance.
         scores : ndarray of float32, shape (n, k)
-            The score is 1 for a predicted class, and 0 for a missing label.
+            1 for a predicted class.
 
         Raises
         ------
@@ -169,9 +148,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         )
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimate 1 for each predicted class whose threshold is below 1, float32 CSR
-        (n, m).
-        """
+        """Return estimate 1 of predicted classes if ``threshold`` is less, float32 CSR (n, m)."""
         X = self._instances(X)
         limits = self._label_thresholds(threshold)
         classes = list[int]()
@@ -182,10 +159,6 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         return entries_above(self._estimates(classes), limits)
 
     def _estimates(self, classes: list[int]) -> sparse.csr_array:
-        """Return a matrix with the estimate 1 for each predicted class.
-
-        Class numbers in ``classes`` start at 1, and 0 means that no class was predicted.
-        """
         found = np.array(classes, dtype=np.int32)
         labels = found[found > 0] - 1
         return stack_estimates(
@@ -193,10 +166,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         )
 
     def _train(self, X: sparse.csr_array, Y: sparse.csr_array, passes: int) -> list[int]:
-        """Train on the instances in the given order.
-
-        Return the program's predictions in each pass, one pass after another.
-        """
+        """Train on the instances in order, and return the program's predictions by pass."""
         _program()
         sizes = np.diff(Y.indptr)
         wrong = np.flatnonzero(sizes != 1)
@@ -226,7 +196,6 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
             return [int(float(answer)) for answer in answers.read_text().split()]
 
     def _open(self) -> None:
-        """Load the model into the program for predictions."""
         with tempfile.NamedTemporaryFile(prefix="vw-") as file:
             self.program_.tofile(file)
             file.flush()
@@ -239,7 +208,6 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         self._open()
 
     def _options(self, n: int, passes: int) -> dict[str, object]:
-        """Return the program's options for training on n instances."""
         nodes = 2 * passes * n / (self.leaf_multiplier * max(math.log2(n), 1.0))
         return {
             "memory_tree": max(int(nodes), 3),
@@ -261,8 +229,7 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
     def _run_program(self, options: dict[str, object]) -> None:
         """Train the program's model within the limits of time and memory.
 
-        An option with the value True is passed without the value. An option with the value False is
-        left out.
+        An option that is True has no value, and one that is False is left out.
         """
         words = []
         for name, value in options.items():
@@ -292,7 +259,6 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
 
 
 def _program() -> Any:
-    """Return the program's module, and raise `XmlcError` if it is not installed."""
     try:
         return importlib.import_module("vowpalwabbit")
     except ImportError as error:
@@ -300,16 +266,13 @@ def _program() -> Any:
 
 
 def _lines(X: sparse.csr_array, Y: sparse.csr_array) -> Iterator[str]:
-    """Yield instances in the program's format ``class | feature:value ...``, in which class numbers
-    start at 1.
-    """
+    """Yield instances as ``class | feature:value ...``, with classes from 1 on."""
     write = "%d:%.9g".__mod__
     for label, pairs in zip(Y.indices.tolist(), _pairs(X)):
         yield f"{label + 1} | {' '.join(map(write, pairs))}\n"
 
 
 def _pairs(X: sparse.csr_array) -> Iterator[list[tuple[int, float]]]:
-    """Yield the pairs (feature, value) of each instance, scaled to unit length."""
     X = without_zeros(unit_rows(X))
     for start, end in zip(X.indptr[:-1], X.indptr[1:]):
         yield list(zip(X.indices[start:end].tolist(), X.data[start:end].tolist()))

@@ -1,6 +1,4 @@
-"""Run a model on a few rows before any measurement, to compile its code and to check that it can be
-saved.
-"""
+"""A trial run on a few rows, before any measurement, that compiles a model's code and saves it."""
 
 from __future__ import annotations
 
@@ -14,31 +12,26 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.models.base import SparseProbabilityEstimator
 
-#: Number of rows on which a step first runs to compile its kernels, so that measured times exclude
-#: compilation.
+#: Rows on which a step first runs to compile its kernels, so that measured times exclude this.
 WARM_UP_ROWS = 8
-# When a model is loaded, its estimates may change by up to 1e-6, because some programs sum in
-# another order.
+# A loaded model may sum in another order, which changes its estimates a little.
 CLOSE = 1e-6
 
 
 def warm_up(
     model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
 ) -> SparseProbabilityEstimator | None:
-    """Fit a copy of the model to a few rows and return it, so that later time measurements exclude
-    compilation.
-    """
+    """Fit a copy of the model to a few rows and return it, so that its code is compiled."""
     if not model.compiles:
         return None
     copy = model.unfitted()
     params: Any = model.get_params()
-    share = params.get("warm_start")  # of the rows from which the first tree is built
+    share = params.get("warm_start")  # of the rows, for the first tree
     rows = WARM_UP_ROWS
     if share:
         rows = math.ceil(WARM_UP_ROWS / share)
     if share or params.get("max_leaf", 0) is None:
-        # With small leaves, even a tree over few labels has inner nodes, whose code is then
-        # compiled.
+        # With small leaves, a tree over few labels has inner nodes, whose code is then compiled.
         copy.set_params(max_leaf=params["arity"])
         if params.get("first_max_leaf") is not None:
             copy.set_params(first_max_leaf=params["arity"])
@@ -49,26 +42,12 @@ def warm_up(
 def check_kept(
     estimator: str, model: SparseProbabilityEstimator, X: sparse.csr_array, Y: sparse.csr_array
 ) -> None:
-    """Raise an error if a model of a custom class, fitted to a few rows, changes when it is saved
-    and loaded.
+    """Raise an error if saving and loading changes a model of a custom class.
 
-    Parameters
-    ----------
-    estimator : str
-        Name in the configuration. A model is checked only if its name contains the path of a Python
-        file.
-    model : SparseProbabilityEstimator
-        The untrained model. The function trains a copy of the model, but not the model itself.
-    X : csr_array, shape (n, d)
-        Instances.
-    Y : csr_array of bool, shape (n, m)
-        Label sets of the instances.
+    Only an ``estimator`` name with the path of a Python file leads to a check, for which a copy of
+    the untrained model is fitted to a few rows.
 
-    Raises
-    ------
-    XmlcError
-        The model cannot be saved, returns no estimates, or returns different estimates after it is
-        saved and loaded.
+    The model must be saved, and return the same estimates after it is loaded.
     """
     copy = None
     if ".py:" in estimator:
@@ -80,7 +59,7 @@ def check_kept(
     if not hasattr(copy, "n_labels_"):
         advice = "Make X, Y = self._training_data(X, Y) the first line of fit."
         raise XmlcError(f"{estimator}: found no n_labels_ after fit. {advice}")
-    # a class without a `predict_proba` method only draws samples, and gives no estimates
+    # a class without `predict_proba` only draws samples
     only_draws = type(copy).predict_proba is SparseProbabilityEstimator.predict_proba
 
     def estimates_of(fitted: SparseProbabilityEstimator) -> Any:

@@ -1,6 +1,4 @@
-"""Wrap custom estimators and estimators of scikit-learn or other libraries as models of this
-package.
-"""
+"""Estimators of scikit-learn, other libraries and users as models of this package."""
 
 from __future__ import annotations
 
@@ -33,40 +31,35 @@ from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.storage import DESCRIPTION
 
 PICKLE = "estimator.joblib"
-MOST_BYTES = 2e9  # Dense label sets may take at most 2 GB. Most estimators use 8 bytes per entry.
-ENTRIES = 1 << 22  # This is the largest number of dense estimates in memory at a time.
-# A hyperparameter's value of the form ``package.module:ClassName`` is the name of an estimator
-# class.
+MOST_BYTES = 2e9  # of dense label sets. Most estimators use 8 bytes per entry.
+ENTRIES = 1 << 22  # dense estimates in memory at a time
+# names an estimator class as the value of a hyperparameter, ``package.module:ClassName``
 INNER = re.compile(r"[a-z_][\w.]*:[A-Z]\w*")
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
 
 
 class Wrapped(SparseProbabilityEstimator):
-    """Wrap any estimator with ``fit`` and ``predict_proba`` as a model of this package.
+    """Any estimator with ``fit`` and ``predict_proba`` as a model of this package.
 
-    The wrapped estimator receives float32 CSR features. Label sets are passed as a dense array of 0
-    and 1, because most classifiers of scikit-learn need this form. Only a ``OneVsRestClassifier``
-    receives sparse label sets. Labels that no instance or every instance has are not passed to the
-    estimator. The estimates are 0 for a label that no training instance has, and 1 for a label that
-    every training instance has. The results of estimators of other libraries may differ between
-    machines.
+    It receives float32 CSR features, and label sets as a dense array of 0 and 1, which most
+    classifiers of scikit-learn need. But a ``OneVsRestClassifier`` receives sparse label sets.
+    Labels that no instance or every instance has are left out, and have the estimates 0 and 1. The
+    results of other libraries may differ between machines.
 
     Parameters
     ----------
     estimator : object
-        The wrapped estimator. `fit` trains a copy of the wrapped estimator. The method
-        ``predict_proba`` returns a dense or sparse matrix of shape (n, m), or a list. If
-        ``predict_proba`` returns a list, the list contains an array of shape (n, 2) for each label.
+        Its ``predict_proba`` returns a dense or sparse matrix (n, m), or a list with an array
+        (n, 2) for each label.
     given : dict, optional
-        The hyperparameters with which the estimator was constructed. The workflow stores ``given``
-        with the results.
+        Hyperparameters of the estimator, which the workflow stores with the results.
 
     Attributes
     ----------
     estimator_ : object
-        The fitted copy of ``estimator``.
+        The fitted copy.
     varied_, always_ : ndarray of int
-        The labels that ``estimator_`` has learned, and the labels that every training instance has.
+        The labels that it has learned, and those that every training instance has.
 
     Examples
     --------
@@ -87,11 +80,7 @@ class Wrapped(SparseProbabilityEstimator):
         self.given = given
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the arguments of ``__init__``.
-
-        If ``deep`` is true, return the given hyperparameters and ``n_jobs``, but not the arguments
-        of ``__init__``.
-        """
+        """Return the hyperparameters and ``n_jobs``, without ``deep`` those of ``__init__``."""
         if not deep:
             return {"estimator": self.estimator, "given": self.given}
         found = parameters_of(self.estimator)
@@ -105,9 +94,7 @@ class Wrapped(SparseProbabilityEstimator):
 
     @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit a copy of the wrapped estimator.
-
-        If weights are given, the ``fit`` of the wrapped estimator must accept ``sample_weight``.
+        """Fit a copy of the wrapped estimator, which must accept ``sample_weight`` if it is given.
 
         Raises
         ------
@@ -152,15 +139,12 @@ class Wrapped(SparseProbabilityEstimator):
         return self
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
-        """Return the estimates that are strictly greater than ``threshold``, float32 CSR of shape
-        (n, m).
-
-        Inner products of wrapped estimators are not counted.
+        """Return the estimates that are strictly greater than ``threshold``, float32 CSR (n, m).
 
         Raises
         ------
         XmlcError
-            The result of the wrapped estimator has a wrong shape, or contains values that are not
+            The result of the wrapped estimator has a wrong shape, or values that are no
             probabilities.
         """
         X = self._instances(X)
@@ -184,9 +168,7 @@ class Wrapped(SparseProbabilityEstimator):
         return np.concatenate(labels), np.concatenate(scores)
 
     def _blocks(self, X: sparse.csr_array, thresholds: np.ndarray) -> Iterator[sparse.csr_array]:
-        """Yield an empty matrix, and then the estimates for one small block of instances after
-        another.
-        """
+        """Yield an empty matrix, and then the estimates of one small block after another."""
         m = self.n_labels_
         yield sparse.csr_array(np.zeros((0, m), dtype=np.float32))
         for start, end in row_blocks(X.shape[0], max(1, ENTRIES // m)):
@@ -196,10 +178,9 @@ class Wrapped(SparseProbabilityEstimator):
             yield sparse.csr_array(np.where(found > thresholds, found, np.float32(0)))
 
     def _estimates(self, X: sparse.csr_array) -> np.ndarray:
-        """Return the estimates of the labels in ``varied_`` as a dense array."""
         found = self.estimator_.predict_proba(X)
         expected = (X.shape[0], self.varied_.size)
-        # some estimators return estimates as a sparse matrix
+        # some estimators return a sparse matrix
         if hasattr(found, "toarray"):
             found = found.toarray()
         if expected[1] == 1 and not isinstance(found, list):
@@ -226,19 +207,18 @@ class Wrapped(SparseProbabilityEstimator):
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Read a model written by `save`.
+        """Read a model that `save` wrote.
 
         Parameters
         ----------
         path : str or Path
         trusted : bool
-            Allow code from the folder to run. Code from the folder runs when joblib reads the
-            estimator.
+            Allow code from the folder to run, as joblib does when it reads the estimator.
 
         Raises
         ------
         XmlcError
-            The folder contains no wrapped model, a file has changed after `save`, or ``trusted`` is
+            The folder has no wrapped model, a file has changed after `save`, or ``trusted`` is
             false.
         """
         file = checked_path(path) / PICKLE
@@ -261,20 +241,10 @@ def adapt(
 ) -> Wrapped:
     """Construct an estimator of another library, and return it as a `Wrapped` model.
 
-    Parameters
-    ----------
-    name : str
-        Name in the configuration, for error messages.
-    kind : type or function
-        Class of the estimator, or function that returns the estimator.
-    parameters : dict
-        Arguments of ``kind``, and hyperparameters for the estimator's ``set_params``, such as
-        ``estimator__C``. The value ``package.module:ClassName`` of a hyperparameter stands for an
-        estimator of this class.
-    seed, n_jobs : int
-        Values for the hyperparameters ``random_state`` (also of inner estimators) and ``n_jobs``,
-        if the estimator has them. Values in ``parameters`` take precedence over ``seed`` and
-        ``n_jobs``.
+    Besides the arguments of ``kind``, ``parameters`` may have others for ``set_params``, such as
+    ``estimator__C``, and a value ``package.module:ClassName`` becomes an estimator of this class.
+    Unless they are included, ``n_jobs`` applies, and ``seed`` as ``random_state``, also of inner
+    estimators.
 
     Raises
     ------
@@ -285,7 +255,7 @@ def adapt(
     try:
         takes = signature(kind).parameters
         values = {**parameters}
-        # inner estimators are constructed before outer estimators
+        # inner estimators first
         for key in sorted(values, key=lambda key: -key.count("__")):
             values[key] = _constructed(values[key], key, values)
         made = kind(**{key: value for key, value in (common | values).items() if key in takes})
@@ -294,7 +264,7 @@ def adapt(
             raise
         said = "Use a class or function, and set the hyperparameters it needs."
         raise XmlcError(f"{name} cannot be constructed ({error}). {said}") from error
-    # hyperparameters of outer estimators are set before hyperparameters of inner estimators
+    # outer estimators first
     for key in sorted(values.keys() - takes.keys(), key=lambda key: key.count("__")):
         known = parameters_of(made)
         if key not in known:
@@ -316,10 +286,7 @@ def adapt(
 
 
 def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
-    """Return the value of a hyperparameter, with each class name replaced by an estimator.
-
-    ``values`` contains the values of all hyperparameters by name.
-    """
+    """Return the value of hyperparameter ``key``, with class names replaced by estimators."""
     if isinstance(value, list):
         return [_constructed(one, key, {}) for one in value]
     if not (isinstance(value, str) and INNER.fullmatch(value)):
@@ -332,13 +299,8 @@ def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
 
 
 def check_learner(estimator: Any, name: str) -> None:
-    """Raise an error if an estimator does not learn label sets, or does not estimate the
-    probabilities of labels.
-
-    Raises
-    ------
-    XmlcError
-        The estimator does not learn label sets, or does not estimate probabilities.
+    """Raise an `XmlcError` if an estimator lacks ``fit`` or ``predict_proba``, or predicts one
+    label per instance.
     """
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         found = f"estimator: found {shown(estimator)}, expected an estimator object"
@@ -358,7 +320,7 @@ def check_learner(estimator: Any, name: str) -> None:
 
 
 def with_label_sets(estimator: Any) -> str:
-    """Return a text for error messages: how to use an estimator of another library as a model."""
+    """Return advice on how to use another library's estimator, for error messages."""
     kind = type(estimator).__name__
     if isinstance(estimator, type):
         kind = estimator.__name__
@@ -374,9 +336,7 @@ def with_label_sets(estimator: Any) -> str:
 
 
 def _tags(estimator: Any) -> Any:
-    """Return the tags of a scikit-learn estimator, or None for an estimator that is invalid or of
-    another library.
-    """
+    """Return the tags of a scikit-learn estimator, or None for any other or an invalid one."""
     if not type(estimator).__module__.startswith("sklearn."):
         return None
     try:
@@ -396,11 +356,7 @@ def _learns_sets(tags: Any) -> bool:
 
 
 def _innermost(estimator: Any, is_meant: Callable[[Any], bool]) -> Any:
-    """Return the nested estimator that satisfies a condition, the most deeply nested if there are
-    several.
-
-    If no nested estimator satisfies the condition, return the outer estimator itself.
-    """
+    """Return the most deeply nested estimator that satisfies a condition, or else the outer one."""
     found = {
         key: part
         for key, part in parameters_of(estimator).items()
@@ -412,13 +368,7 @@ def _innermost(estimator: Any, is_meant: Callable[[Any], bool]) -> Any:
 
 
 def class_of(name: str) -> Any:
-    """Return the class with the name ``package.module:ClassName``.
-
-    Raises
-    ------
-    XmlcError
-        The package, the module or the class does not exist.
-    """
+    """Return the class with the name ``package.module:ClassName``, or raise an `XmlcError`."""
     place, _, attribute = name.partition(":")
     try:
         module = importlib.import_module(place)
@@ -440,13 +390,7 @@ def class_of(name: str) -> Any:
 
 
 def check_wrapped_methods(name: str, found: object) -> None:
-    """Raise an error if a class or an object has no ``fit`` or no ``predict_proba``.
-
-    Raises
-    ------
-    XmlcError
-        The method ``fit`` or ``predict_proba`` is missing.
-    """
+    """Raise an `XmlcError` unless a class or an object has ``fit`` and ``predict_proba``."""
     hint = ""
     if hasattr(found, "voting"):
         hint = ". Set voting='soft'."
@@ -463,18 +407,13 @@ def check_wrapped_methods(name: str, found: object) -> None:
 
 
 def parameters_of(estimator: Any) -> dict[str, Any]:
-    """Return the hyperparameters that ``get_params`` lists, or an empty dict if the estimator has
-    no ``get_params``.
-    """
+    """Return the hyperparameters that ``get_params`` lists, none without this method."""
     found: dict[str, Any] = getattr(estimator, "get_params", dict)()
     return found
 
 
 def takes_sparse_labels(estimator: Any) -> bool:
-    """Return whether an estimator accepts sparse label sets.
-
-    Many classes of scikit-learn reject or misread sparse label sets.
-    """
+    """Return whether an estimator accepts sparse label sets, unlike many of scikit-learn."""
     last = estimator
     if hasattr(estimator, "steps"):
         last = estimator.steps[-1][1]
