@@ -1,3 +1,1 @@
-"""Provide code that kernels of several packages share: functions, sums, vectors, random numbers,
-heaps, top k.
-"""
+"""Code that the kernels of several packages share: arrays, sums, vectors, random numbers, heaps."""

@@ -1,6 +1,4 @@
-"""Provide kernels that copy, sort and slice arrays, count the bits of integers, and prefetch
-entries of arrays.
-"""
+"""Kernels that copy, sort, slice and prefetch arrays and count the bits of integers."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from numba.np.arrayobj import populate_array
 
 from xmlc.core.kernel_cache import njit
 
-# llvm.prefetch reads data into all cache levels.
+# Arguments of llvm.prefetch: for reading, into all cache levels, data
 READ = 0
 KEEP = 3
 DATA = 1
@@ -23,17 +21,10 @@ DATA = 1
 
 @njit
 def copy_into(target, source):
-    """Write ``source`` to the beginning of ``target``.
+    """Write ``source`` to the beginning of ``target``, which is not shorter and does not overlap.
 
-    ``target[: source.size] = source`` has the same effect as this kernel, but numba also compiles
-    code that raises an error for unequal lengths. This extra code takes more than a second to
-    compile in each process.
-
-    Parameters
-    ----------
-    target : array of any type
-        The kernel does not check the length of ``target``. ``target`` must not overlap ``source``.
-    source : array of any type
+    The statement ``target[: source.size] = source`` does the same, but numba then also compiles an
+    error for unequal lengths, which takes more than a second in each process.
     """
     for i in range(source.size):
         target[i] = source[i]
@@ -41,12 +32,9 @@ def copy_into(target, source):
 
 @njit
 def sort(values):
-    """Sort a contiguous array in place with quicksort (Hoare).
+    """Sort a contiguous array in place with quicksort (Hoare), short parts with insertion sort.
 
-    Short parts are sorted with insertion sort.
-
-    ``values.sort()`` gives the same result as this kernel, but takes a second to compile for each
-    type.
+    ``values.sort()`` gives the same result, but takes a second to compile for each type.
     """
     while values.size > 16:
         first = values[0]
@@ -71,10 +59,9 @@ def sort(values):
 
 @njit(inline="always")
 def partition(values, pivot):
-    """Move numbers up to the pivot before numbers from the pivot on, and return the bounds of both
-    parts (Hoare).
+    """Move numbers up to the pivot before numbers from the pivot on (Hoare).
 
-    The first part ends with the second bound, and the other part begins with the first bound.
+    The first part ends with the second bound returned, and the other begins with the first.
     """
     i = 0
     j = values.size - 1
@@ -92,12 +79,9 @@ def partition(values, pivot):
 
 @njit
 def stable_order(ids):
-    """Return the int64 permutation that sorts ``ids``, which are below 2**32.
+    """Return the int64 permutation that sorts ``ids`` below 2**32 and keeps equal ids in order.
 
-    Equal ids keep their order.
-
-    ``np.argsort`` with mergesort gives the same result as this kernel, but takes longer to compile
-    than `sort`.
+    The same as ``np.argsort`` with mergesort, which takes longer to compile than `sort`.
     """
     keys = np.empty(ids.size, dtype=np.uint64)
     order = np.empty(ids.size, dtype=np.int64)
@@ -111,11 +95,10 @@ def stable_order(ids):
 
 @njit
 def kth_smallest(values, k):
-    """Return the value that sorting would put at position k, in linear time on average (Hoare's
-    FIND).
+    """Return the value that sorting would put at position k, and reorder ``values`` (Hoare's FIND).
 
-    The kernel reorders ``values``. ``np.partition(values, k)[k]`` gives the same result as this
-    kernel, but takes five seconds to compile.
+    Linear time on average, like ``np.partition(values, k)[k]``, which takes five seconds to
+    compile.
     """
     low = 0
     high = values.size - 1
@@ -131,26 +114,16 @@ def kth_smallest(values, k):
 
 @intrinsic
 def unchecked_view(typing_context: Any, array: Any, start: Any, end: Any) -> Any:
-    """Return the one-dimensional view ``array[start:end]`` of a contiguous array, without a
-    reference to its memory.
+    """Return the view ``array[start:end]`` of a contiguous vector, without a reference to memory.
 
-    Creating and deleting an ordinary slice changes a reference count by two atomic additions. Two
-    atomic additions take 10 to 20 ns, and far longer if two threads slice the same array. With
-    ordinary slices, a loop over rows of 20 numbers would spend most of its time on reference
-    counts.
+    An ordinary slice changes a reference count by two atomic additions, which take 10 to 20 ns, and
+    far longer if two threads slice the same array. A loop over rows of 20 numbers would spend most
+    of its time on them. The int64 bounds are not checked: ``0 <= start <= end <= array.size``.
 
-    The owner of the memory must outlive the view. A kernel may create views of its arguments and of
-    arrays inside its arguments. A kernel may return views only to other kernels. If the kernel
-    itself created an array, numba frees the array after the array's last use. In this case, use an
-    ordinary slice, or make sure that the kernel uses the array again after the last use of the
+    The owner of the memory must outlive the view, so a kernel may create views of its arguments and
+    of arrays inside them, and return them only to other kernels. An array that the kernel itself
+    created is freed after its last use. Slice it in the ordinary way, or use it again after the
     view.
-
-    Parameters
-    ----------
-    array : contiguous array of any type
-    start, end : int64
-        The bounds of the slice, which are not checked. The bounds must satisfy ``0 <= start <= end
-        <= array.size``.
     """
 
     def generate(context, builder, signature, arguments):
@@ -162,9 +135,7 @@ def unchecked_view(typing_context: Any, array: Any, start: Any, end: Any) -> Any
 
 @intrinsic
 def row_of(typing_context: Any, table: Any, row: Any) -> Any:
-    """Return ``table[row]`` of a C-contiguous two-dimensional array, with the restrictions of
-    `unchecked_view`.
-    """
+    """Return ``table[row]`` of a C-contiguous matrix, as an `unchecked_view`."""
 
     def generate(context, builder, signature, arguments):
         source = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -179,9 +150,7 @@ def row_of(typing_context: Any, table: Any, row: Any) -> Any:
 
 @njit(forceinline=True)
 def row_of_csr(x, row):
-    """Return the column numbers and the values of a row of a `KernelCSR`, with the restrictions of
-    `unchecked_view`.
-    """
+    """Return columns and values of a row of a `KernelCSR`, each an `unchecked_view`."""
     start = x.indptr[row]
     end = x.indptr[row + 1]
     return unchecked_view(x.indices, start, end), unchecked_view(x.data, start, end)
@@ -189,13 +158,11 @@ def row_of_csr(x, row):
 
 @intrinsic
 def unowned(typing_context: Any, record: Any) -> Any:
-    """Return a copy of a named tuple whose arrays hold no reference to their memory, as in
-    `unchecked_view`.
+    """Return a copy of a named tuple whose arrays hold no reference to their memory.
 
-    Reading an array from an ordinary named tuple updates a reference count twice. In a tuple that
-    one kernel passes to another, even reading a number updates a reference count twice. A kernel
-    that first calls `unowned` avoids the updates of reference counts. Kernels must not return the
-    copied tuple or an array of the copy to Python.
+    Reading an array from an ordinary tuple updates a reference count twice, and so does even
+    reading a number if one kernel passed the tuple to another. A kernel that begins with `unowned`
+    avoids this. It must not return the copy, or an array of it, to Python.
     """
 
     def generate(context, builder, signature, arguments):
@@ -216,9 +183,7 @@ def _view_type(array: Any) -> Any:
 
 
 def _view(context: Any, builder: Any, kind: Any, source: Any, start: Any, end: Any) -> Any:
-    """Return a view of ``source[start:end]`` with type ``kind``, which holds no reference to the
-    memory.
-    """
+    """Return ``source[start:end]`` without a reference to the memory."""
     result = context.make_array(kind)(context, builder)
     size = context.get_constant(types.intp, context.get_abi_sizeof(source.data.type.pointee))
     shape = [builder.sub(end, start)]
@@ -249,10 +214,7 @@ def lowest_bit(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Request the cache line of ``array[index]`` without waiting for it.
-
-    The index must lie inside the array.
-    """
+    """Request the cache line of ``array[index]``, which must exist, without waiting for it."""
 
     def generate(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data

@@ -1,7 +1,4 @@
-"""Check the arguments that users pass.
-
-Error messages advise how to make a matrix of numbers or of label sets.
-"""
+"""Check arguments of users, with advice on how to make a matrix of numbers or of label sets."""
 
 from __future__ import annotations
 
@@ -14,8 +11,8 @@ from scipy import sparse
 
 from xmlc.core.errors import InvalidDataError, shown
 
-HEAVIEST = 1e30  # The weight of an instance is at most HEAVIEST.
-# Error messages contain the texts of advice below, which have no final period.
+HEAVIEST = 1e30  # largest weight of an instance
+# Advice in messages, without the final period
 OF_LISTS = "Convert label lists with sklearn.preprocessing.MultiLabelBinarizer(sparse_output=True)"
 OF_CLASSES = (
     "Convert classes with sklearn.preprocessing.MultiLabelBinarizer().fit_transform([[one] for "
@@ -23,24 +20,12 @@ OF_CLASSES = (
 )
 OF_TEXTS = "Use xmlc.TextClassifier for texts, or make features with scikit-learn's TfidfVectorizer"
 OF_DICTS = "Convert dictionaries with sklearn.feature_extraction.DictVectorizer"
-LARGEST_WEIGHT = 1e38  # The product of a weight of 1e38 and an estimate is finite in float32.
+LARGEST_WEIGHT = 1e38  # its product with an estimate is finite in float32
 OF_COLUMNS = "Join the arrays of the labels with np.column_stack([one[:, 1] for one in estimates])"
 
 
 def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidDataError:
-    """Return an `InvalidDataError` for a value that is not a matrix of numbers.
-
-    Parameters
-    ----------
-    given : object
-        The user's value.
-    array : ndarray or sparse matrix
-        The array into which the user's value was converted.
-    of_labels : bool
-        Whether label sets are expected.
-    name : str
-        The name of the value in messages.
-    """
+    """Return an error for a user's value, converted to ``array``, that is no matrix of numbers."""
     first = None
     if not sparse.issparse(array) and array.size:
         first = array.reshape(-1)[0]
@@ -60,7 +45,7 @@ def no_matrix(given: Any, array: Any, of_labels: bool, name: str) -> InvalidData
     found = f"{found} with shape {array.shape}"
     if array.ndim == 0:
         found = shown(given)
-    # The message has scikit-learn's wording.
+    # scikit-learn's wording
     message = (
         f"{name}: found {found}, expected 2 dimensions: {expected}. Reshape your data. {advice}."
     )
@@ -94,7 +79,7 @@ def _advice(given: Any, array: Any, first: object, of_labels: bool) -> str:
 
 
 def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -> InvalidDataError:
-    """Return an `InvalidDataError` for a label matrix with a value that is neither 0 nor 1."""
+    """Return an `InvalidDataError` for a label matrix with values other than 0 and 1."""
     if np.isnan(value):
         advice = "Fill these entries, or drop the rows"
     elif n_labels == 1:
@@ -110,10 +95,7 @@ def no_label_sets(value: Any, row: int, column: int, n_labels: int, name: str) -
 
 
 def swapped(error: InvalidDataError, call: str) -> InvalidDataError:
-    """Return an error that advises swapping the arguments of a call.
-
-    ``call`` is the correct call.
-    """
+    """Return an error that advises swapping arguments, as in the correct ``call``."""
     found, _, rest = str(error).partition(", expected")
     advice = rest.partition(". ")[2]
     said = (
@@ -125,13 +107,7 @@ def swapped(error: InvalidDataError, call: str) -> InvalidDataError:
 
 
 def as_numbers(values: Any, name: str) -> np.ndarray:
-    """Return ``values`` as a float64 array in row-major order.
-
-    Raises
-    ------
-    InvalidDataError
-        If the values are not numbers, or ``values`` is a sparse matrix.
-    """
+    """Return ``values`` as a float64 array in row-major order, or raise an `InvalidDataError`."""
     try:
         return np.asarray(values, dtype=np.float64, order="C")
     except (TypeError, ValueError):
@@ -144,12 +120,9 @@ def as_numbers(values: Any, name: str) -> np.ndarray:
 
 
 def sample_weights(values: Any, n: int) -> np.ndarray:
-    """Return the weights of n instances as float32. Weights below 1e-30 become 0.
+    """Return weights of n instances, from 0 to 1e30 and not all 0, as float32, or raise an error.
 
-    Raises
-    ------
-    InvalidDataError
-        If the weights are not n numbers from 0 to 1e30, or all weights are 0.
+    Weights below 1e-30 become 0.
     """
     weights = as_numbers(values, "sample_weight")
     weights = np.where(np.abs(weights) < 1 / HEAVIEST, 0, weights)
@@ -161,7 +134,7 @@ def sample_weights(values: Any, n: int) -> np.ndarray:
     elif weights.any():
         return weights.astype(np.float32)
     else:
-        found = "zero in all rows"  # scikit-learn expects the word "zero" in the message
+        found = "zero in all rows"  # scikit-learn expects this word
     expected = (
         f"{n} numbers from 0 to {HEAVIEST:g}, one per instance, not all 0. Use 1 as the usual "
         "weight."
@@ -170,13 +143,7 @@ def sample_weights(values: Any, n: int) -> np.ndarray:
 
 
 def weights_of_labels(values: Any, m: int) -> np.ndarray:
-    """Return the weights of m labels as a new float64 array.
-
-    Raises
-    ------
-    InvalidDataError
-        If the shape is wrong, or a weight is not a number from 0 to ``LARGEST_WEIGHT``.
-    """
+    """Return weights of m labels, from 0 to ``LARGEST_WEIGHT``, as new float64."""
     weights = as_numbers(values, "label_weights").copy()
     if weights.shape != (m,):
         raise InvalidDataError(
@@ -192,13 +159,7 @@ def weights_of_labels(values: Any, m: int) -> np.ndarray:
 
 
 def check_same_instances(n: int, n_labelled: int) -> None:
-    """Raise an error if features and label sets have different numbers of instances.
-
-    Raises
-    ------
-    InvalidDataError
-        If the numbers of instances differ.
-    """
+    """Raise an `InvalidDataError` if features and label sets have different numbers of rows."""
     if n != n_labelled:
         expected = "one label set per instance. Check for missing rows, or a transposed matrix."
         raise InvalidDataError(
@@ -207,13 +168,7 @@ def check_same_instances(n: int, n_labelled: int) -> None:
 
 
 def check_same_shape(spe: Any, Y: Any, what: str = "estimates") -> None:
-    """Raise an error if estimates or predictions do not have the shape of the truth.
-
-    Raises
-    ------
-    InvalidDataError
-        If the shapes differ.
-    """
+    """Raise an `InvalidDataError` unless estimates or predictions have the shape of the truth."""
     if spe.shape != Y.shape:
         expected = f"{Y.shape}, the shape of the truth. Check for missing instances or labels."
         raise InvalidDataError(f"{what}: found shape {spe.shape}, expected {expected}")

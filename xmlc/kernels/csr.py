@@ -1,10 +1,8 @@
-"""Validate features, label sets and sparse probability estimates (SPE), and convert them to CSR for
-kernels.
+"""Validation of features, label sets and sparse probability estimates (SPE), as CSR for kernels.
 
-scipy's constructors check only the ends of index arrays. scipy's conversions and xmlc's kernels do
-not check indices and may read outside the memory. This module validates the arrays of a sparse
-matrix before any other use. A check is one pass over an array. If an entry is wrong, the check
-raises `Malformed` with the name of the array and the first wrong entry.
+scipy checks only the ends of index arrays, and neither its conversions nor kernels check indices,
+so a wrong one may read outside the memory. So this module first validates the arrays of a sparse
+matrix, in one pass over each. The error, `Malformed`, names the array and the first wrong entry.
 """
 
 from __future__ import annotations
@@ -23,10 +21,9 @@ from xmlc.kernels.checks import OF_LISTS, no_label_sets, no_matrix, swapped
 from xmlc.kernels.frames import frame_values, is_frame
 from xmlc.kernels.indices import COMPRESSED, prove_sparse
 
-ENTRIES_PER_BLOCK = 1 << 24  # A block of `blocks_of_rows` has about ENTRIES_PER_BLOCK entries.
-INDEXED = (*COMPRESSED, "coo")  # Formats of scipy that store indices in arrays.
-#: The type of a user's matrix: a sparse matrix, an array, a frame, or rows that NumPy converts to
-#: an array.
+ENTRIES_PER_BLOCK = 1 << 24  # entries in a block of `blocks_of_rows`, roughly
+INDEXED = (*COMPRESSED, "coo")  # scipy's formats with arrays of indices
+#: A user's matrix: sparse, an array, a frame, or rows that NumPy converts to an array.
 Matrix = ArrayLike | sparse.sparray | sparse.spmatrix
 CSR = sparse.csr_array
 Kind = Literal["number", "share", "probability"]
@@ -34,13 +31,13 @@ REMEDIES = {
     "share": ("shares", "Divide counts by the number of instances."),
     "probability": ("probabilities", "Divide percentages by 100."),
 }
-ROUNDING = 1e-6  # The sigmoid of a float32 may exceed 1 by at most ROUNDING.
-FEW = 100  # `warn_of_sums` never warns about fewer than FEW instances.
-NO_WEIGHTS = np.zeros(0)  # An empty array means that labels have no weights.
+ROUNDING = 1e-6  # the sigmoid of a float32 may exceed 1 by this much
+FEW = 100  # too few instances for a warning of `warn_of_sums`
+NO_WEIGHTS = np.zeros(0)  # labels without weights
 
 
 class KernelCSR(NamedTuple):
-    """Hold a CSR matrix in the only form for which kernels are compiled.
+    """A CSR matrix in the only form for which kernels are compiled.
 
     Attributes
     ----------
@@ -55,19 +52,11 @@ class KernelCSR(NamedTuple):
 
 
 def kernel_csr(matrix: CSR) -> KernelCSR:
-    """Return a CSR matrix as a `KernelCSR`, without a copy if the arrays already have the required
-    types.
+    """Return a CSR matrix as a `KernelCSR`, without a copy if the arrays have the required types.
 
-    `kernel_csr` is the last check before kernels, and validates a matrix that `as_csr` or
-    `load_csr` did not validate.
-
-    Unsigned 32-bit indices let the compiler drop the test for negative indices. With a test for
-    negative indices, kernels are slower by a factor of 1.4 to 3.4.
-
-    Raises
-    ------
-    Malformed
-        If an index lies outside the matrix.
+    It is the last check before kernels: an index outside of a matrix that `as_csr` or `load_csr`
+    did not validate raises `Malformed`. Because indices are unsigned, the compiler drops the test
+    for negative ones, which would slow kernels down by a factor of 1.4 to 3.4.
     """
     if not is_validated(matrix):
         matrix = trimmed(matrix, prove_sparse(matrix, "matrix"))
@@ -79,11 +68,10 @@ def kernel_csr(matrix: CSR) -> KernelCSR:
 
 
 def is_validated(matrix: object) -> bool:
-    """Return whether a matrix has the mark of `validated`, and has since kept its shape and index
-    arrays.
+    """Return whether `validated` marked a matrix, which kept its shape and index arrays since.
 
-    `as_csr` and `load_csr` set the mark of the matrix that they return, but leave the user's matrix
-    without a mark. Other code may change the user's matrix in place.
+    `as_csr` and `load_csr` mark only the matrix that they return, because other code may change the
+    user's own in place.
     """
     mark = getattr(matrix, "_validated", None)
     if mark is None or not isinstance(matrix, CSR):
@@ -95,20 +83,14 @@ def is_validated(matrix: object) -> bool:
 
 
 def validated(matrix: CSR) -> CSR:
-    """Mark a matrix whose index arrays were validated, or built from validated arrays, and return
-    the matrix.
-    """
-    # The mark is an attribute, not an entry of a table, so the mark disappears together with the
-    # matrix.
+    """Mark and return a matrix whose index arrays are valid."""
+    # An attribute, not an entry of a table, so that the mark disappears with the matrix
     matrix._validated = (matrix.shape, (matrix.indptr, matrix.indices))  # type: ignore[attr-defined]
     return matrix
 
 
 def trimmed(matrix: CSR, ascending: bool) -> CSR:
-    """Return a validated matrix without unused memory after the last entry.
-
-    If ``ascending`` is true, scipy's flags mark the indices as sorted.
-    """
+    """Return a validated matrix without memory after its end, sorted if ``ascending``."""
     nnz = int(matrix.indptr[-1])
     result = CSR((matrix.data[:nnz], matrix.indices[:nnz], matrix.indptr), shape=matrix.shape)
     result.has_sorted_indices = result.has_canonical_format = ascending
@@ -116,10 +98,7 @@ def trimmed(matrix: CSR, ascending: bool) -> CSR:
 
 
 def with_values(X: CSR, values: np.ndarray) -> CSR:
-    """Return a matrix with the given values at the positions of the non-zeros of ``X``.
-
-    If ``X`` has the mark of `validated`, the new matrix also gets the mark.
-    """
+    """Return ``X`` with other values, and with its mark of `validated`."""
     result = CSR((values, X.indices, X.indptr), shape=X.shape)
     result.has_sorted_indices = X.has_sorted_indices
     if is_validated(X):
@@ -128,10 +107,7 @@ def with_values(X: CSR, values: np.ndarray) -> CSR:
 
 
 def some_rows(matrix: CSR, start: int, end: int) -> CSR:
-    """Return rows ``start .. end - 1`` of a canonical matrix without a copy.
-
-    If the matrix has the mark of `validated`, the returned matrix also gets the mark.
-    """
+    """Return rows ``start .. end - 1`` of a canonical matrix, without a copy."""
     indptr = matrix.indptr[start : end + 1]
     entries = slice(int(indptr[0]), int(indptr[-1]))
     rows = assembled(
@@ -143,12 +119,10 @@ def some_rows(matrix: CSR, start: int, end: int) -> CSR:
 
 
 def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> CSR:
-    """Return a canonical matrix of the given validated arrays, without a copy of ``data`` and
-    ``indices``.
+    """Return a canonical matrix of validated arrays, without a copy of ``data`` and ``indices``.
 
-    scipy's constructor copies small parts of larger arrays. The constructor also copies ``indices``
-    to match an ``indptr`` that exceeds 32 bits. In the returned matrix, ``indices`` and ``indptr``
-    may have different types, which is no problem for slicing and reading rows.
+    scipy's constructor would copy small parts of larger arrays, and ``indices`` if ``indptr``
+    exceeds 32 bits. Slicing and reading rows allow different types.
     """
     matrix = CSR((indptr.size - 1, n_columns), dtype=data.dtype)
     if indptr[-1] <= np.iinfo(np.int32).max:
@@ -162,27 +136,22 @@ def assembled(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_colum
 
 
 def released(matrix: CSR) -> CSR:
-    """Mark and return a matrix that maps unchanged files, so that `release` may free its memory."""
+    """Mark and return a matrix that maps unchanged files, so that `release` may free it."""
     matrix._lent = True  # type: ignore[attr-defined]
     return matrix
 
 
 def release(matrix: CSR) -> None:
-    """Free the memory of a matrix that `released` marked.
-
-    Later reads load the data from the files again.
-    """
+    """Free the memory of a matrix marked by `released`, which later reads load again."""
     if getattr(matrix, "_lent", False):
         give_back(matrix.indices, matrix.data)
 
 
 def blocks_of_rows(matrix: CSR, *others: CSR) -> list[tuple[CSR, ...]]:
-    """Split canonical matrices with the same number of rows into one or more blocks of rows,
-    without a copy.
+    """Split canonical matrices with equally many rows into blocks of rows, without a copy.
 
-    Each block is a tuple with the same rows of every matrix. Each block has about
-    ``ENTRIES_PER_BLOCK`` entries of the first matrix, but at least one row. After reading a block,
-    call `release` with the first matrix of the block.
+    A block has at least one row of every matrix, and about ``ENTRIES_PER_BLOCK`` entries of the
+    first, which the caller passes to `release` after reading.
     """
     entries = int(matrix.indptr[-1])
     n = matrix.shape[0]
@@ -200,11 +169,7 @@ def blocks_of_rows(matrix: CSR, *others: CSR) -> list[tuple[CSR, ...]]:
 def as_features(X: Matrix) -> CSR:
     """Return instances as a canonical float32 CSR array, shape (n, d), without stored zeros.
 
-    Raises
-    ------
-    InvalidDataError
-        If an entry is NaN, infinite or not a number, ``X`` is a masked array or not
-        two-dimensional, or an index lies outside of ``X``.
+    Besides the faults of `as_csr`, NaN and infinite entries raise an `InvalidDataError`.
     """
     X = as_csr(X, np.float32, "X")
     is_finite = np.isfinite(X.data)
@@ -218,26 +183,10 @@ def as_features(X: Matrix) -> CSR:
 
 
 def as_labels(Y: Matrix, name: str = "Y", other: object = None, call: str = "") -> CSR:
-    """Return label sets as a canonical boolean CSR array of shape (n, m).
+    """Return label sets as a canonical boolean CSR array (n, m), which stores the positives.
 
-    The stored entries are the positives.
-
-    Parameters
-    ----------
-    Y : sparse or dense array, shape (n, m)
-    name : str
-        The name of ``Y`` in messages.
-    other : object
-        The other argument of the user's call. If ``other`` contains label sets and ``Y`` does not,
-        the arguments are probably swapped.
-    call : str
-        The correct call, for the message on swapped arguments.
-
-    Raises
-    ------
-    InvalidDataError
-        If a value is neither 0 nor 1, ``Y`` is a masked array or not two-dimensional, or an index
-        lies outside of ``Y``.
+    Faults are those of `as_csr`. If the other argument of the user's call contains label sets and
+    ``Y`` does not, the message suggests the correct ``call``, because the two are probably swapped.
     """
     try:
         return without_zeros(as_csr(Y, bool, name))
@@ -255,26 +204,12 @@ def _is_matrix(matrix: Any, dtype: type) -> bool:
 
 
 def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -> CSR:
-    """Return estimates as a canonical CSR array with values in (0, 1], without a copy of canonical
-    estimates.
+    """Return estimates as a canonical CSR array with values in (0, 1], without a copy if possible.
 
-    Stored zeros are dropped. A value that exceeds 1 by a rounding error becomes 1.
-
-    Parameters
-    ----------
-    spe : sparse matrix or array-like, shape (n, m)
-    dtype : type or None
-        float32 or float64. None means float64 if the input is wider than float32 or has no type,
-        and float32 otherwise. If ``dtype`` is None, different values remain different in the
-        conversion.
-    name : str
-        The name of the estimates in messages.
-
-    Raises
-    ------
-    InvalidDataError
-        If ``spe`` is not two-dimensional, an index lies outside of ``spe``, or a value is not a
-        probability.
+    Stored zeros are dropped, and a value that exceeds 1 by a rounding error becomes 1. A ``dtype``
+    of None keeps different values different: it is float64 if the input is wider than float32 or
+    has no type, and otherwise float32. Values that are no probabilities, and the faults of
+    `as_csr`, raise an `InvalidDataError`.
     """
     if dtype is None:
         dtype = np.float64
@@ -296,11 +231,7 @@ def as_estimates(spe: Any, dtype: type | None = None, name: str = "estimates") -
 
 
 def rounded(thresholds: Any) -> np.ndarray:
-    """Return thresholds in float32.
-
-    Thresholds below 1 stay below 1 when they are rounded, so an estimate of 1 exceeds such
-    thresholds.
-    """
+    """Return thresholds in float32, below 1 if they were, so that an estimate of 1 exceeds them."""
     values: np.ndarray = np.asarray(thresholds, dtype=np.float32)
     return np.where(
         (values == 1) & (np.asarray(thresholds) < 1), np.nextafter(values, np.float32(0)), values
@@ -318,18 +249,10 @@ def check_probabilities(values: np.ndarray, name: str, most: float = 1.0) -> Non
 
 
 def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
-    """Warn if the sum of all estimates is so far from the number of true labels that estimates
-    cannot be probabilities.
+    """Warn if the sum of n instances' estimates is outside of ``least .. most``.
 
-    Parameters
-    ----------
-    found : float
-        The sum of the estimates of all instances.
-    least, most : float
-        The bounds of the interval in which the sum is expected.
-    n : int
-        The number of instances. With fewer than 100 instances, the number of true labels varies too
-        much for a warning.
+    Such estimates cannot be probabilities. Below 100 instances, the number of true labels varies
+    too much for a warning.
     """
     if n >= FEW and not least <= found <= most:
         fault = (
@@ -348,28 +271,14 @@ def warn_of_sums(found: float, least: float, most: float, n: int) -> None:
 def per_label(
     value: object, n_labels: int, dtype: type, name: str, kind: Kind = "number"
 ) -> np.ndarray:
-    """Return an array of shape (m,) made from one number for all labels or from one number per
-    label.
+    """Return an array of shape (m,) from one number for all labels or one per label.
 
-    Parameters
-    ----------
-    value : float or array-like of shape (m,)
-    n_labels : int
-    dtype : type
-    name : str
-        The name of the argument in messages.
-    kind : {"number", "share", "probability"}
-        A "share" of instances lies between 0 and 1. A "probability" is a threshold for estimates,
-        either between 0 and 1 or infinite. No estimate exceeds an infinite threshold.
-
-    Raises
-    ------
-    InvalidDataError
-        If the shape is wrong, a value is NaN or not a number, or a value lies outside the range of
-        ``kind``.
+    A "share" of instances lies between 0 and 1, and so does a "probability", a threshold that may
+    also be infinite, which no estimate exceeds. Other values, NaN and wrong shapes raise an
+    `InvalidDataError`.
     """
     try:
-        if value is None:  # NumPy would convert None to NaN
+        if value is None:  # NumPy would make it NaN
             raise TypeError
         values: np.ndarray = np.asarray(value, dtype=dtype)
         if dtype is np.float32:
@@ -393,23 +302,13 @@ def per_label(
 
 
 def as_csr(matrix: Any, dtype: type, name: str) -> CSR:
-    """Return a user's matrix as a validated canonical CSR array of type ``dtype``, without a copy
-    if possible.
-
-    Parameters
-    ----------
-    matrix : sparse or dense array, shape (n, columns)
-    dtype : type
-        If the type is bool, all values must be 0 or 1.
-    name : str
-        The name of the matrix in messages.
+    """Return a user's matrix as a validated canonical CSR array, without a copy if possible.
 
     Raises
     ------
     InvalidDataError
-        If the matrix is a masked array or not two-dimensional, an index lies outside of the matrix,
-        or a value is not a number. If ``dtype`` is bool, a value that is neither 0 nor 1 also
-        raises an error.
+        If the matrix is masked or not two-dimensional, an index lies outside of it, or a value is
+        not a number, or neither 0 nor 1 for bool.
     """
     if is_validated(matrix) and matrix.dtype == dtype and matrix.has_canonical_format:
         return matrix
@@ -435,7 +334,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> CSR:
         raise no_matrix(given, matrix, dtype is bool, name)
     kind = ""
     ascending = False
-    if sparse.issparse(matrix):  # scipy's type stubs declare no attribute `format` here.
+    if sparse.issparse(matrix):  # scipy's type stubs lack `format`
         ascending = prove_sparse(matrix, name)
         kind = matrix.format  # type: ignore[attr-defined]
         if kind not in INDEXED:
@@ -444,7 +343,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> CSR:
     if dtype is bool:
         _check_truth_values(matrix, name)
     if kind in INDEXED and not ascending and dtype is not bool and matrix.dtype != dtype:
-        # Duplicates are summed before the sums are rounded, as in a dense matrix.
+        # Duplicates are summed before rounding, as in a dense matrix
         kind = "csr"
         matrix = CSR(matrix, copy=True)
         matrix.sum_duplicates()
@@ -459,10 +358,7 @@ def as_csr(matrix: Any, dtype: type, name: str) -> CSR:
 
 
 def without_zeros(matrix: CSR) -> CSR:
-    """Return a matrix without stored zeros.
-
-    The given matrix may be read-only and remains unchanged.
-    """
+    """Return a matrix without stored zeros. The given one may be read-only."""
     if matrix.data.all():
         return matrix
     result = matrix.copy()
@@ -473,14 +369,7 @@ def without_zeros(matrix: CSR) -> CSR:
 
 
 def entries_above(spe: CSR, thresholds: np.ndarray) -> CSR:
-    """Return a new matrix with the estimates that are strictly greater than the threshold of their
-    label.
-
-    Parameters
-    ----------
-    spe : csr_array, shape (n, m)
-    thresholds : ndarray, shape (m,)
-    """
+    """Return a new matrix of the estimates strictly above their label's threshold (m,)."""
     return without_zeros(
         with_values(spe, np.where(spe.data > thresholds[spe.indices], spe.data, spe.dtype.type(0)))
     )
@@ -497,7 +386,7 @@ def _check_truth_values(matrix: Any, name: str) -> None:
         return
     entries = sparse.coo_array(matrix)
     wrong = np.flatnonzero(~np.isin(entries.data, (0, 1)))
-    if wrong.size:  # Unused memory after the last entry may contain any values.
+    if wrong.size:  # memory after the last entry may contain any values
         first = wrong[np.argmin(entries.row[wrong])]
         raise no_label_sets(
             entries.data[first], entries.row[first], entries.col[first], matrix.shape[1], name
@@ -509,17 +398,8 @@ def stack_estimates(
 ) -> CSR:
     """Return an SPE or label sets as a CSR array, built from the labels of consecutive instances.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (n,)
-        The number of labels of each instance.
-    labels : ndarray of int
-        The labels of all instances, in any order within an instance.
-    estimates : ndarray
-        The estimates of the labels, in the order of ``labels``. For label sets, all values are
-        ``True``.
-    n_labels : int
-        The number of columns.
+    ``counts`` has the number of labels of each instance, which may be in any order within it. The
+    estimates of label sets are True.
     """
     indptr = np.concatenate(([0], np.cumsum(counts)))
     spe = CSR((estimates, labels, indptr), shape=(counts.size, n_labels))
@@ -530,16 +410,15 @@ def stack_estimates(
 def top_k_of(
     spe: CSR, k: int, label_weights: np.ndarray = NO_WEIGHTS
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rank the labels of each instance by their stored estimates, multiplied by the label weights
-    if there are any.
+    """Rank the labels of each instance by their estimates, multiplied by the label weights if any.
 
     Returns
     -------
     labels : ndarray of int32, shape (n, k)
-        The labels with the largest products, in descending order. For equal products, the smaller
-        label is first. Rows with fewer than k products above 0 are padded with -1.
+        Labels by descending product, the smaller label first among equal ones. Rows with fewer than
+        k products above 0 are padded with -1.
     scores : ndarray of float32, shape (n, k)
-        The products of the ranked labels, and 0 in the padding.
+        Their products, 0 in the padding.
     """
     if label_weights.size:
         spe = without_zeros(
@@ -553,16 +432,9 @@ def top_k_of(
 def ranking_of(
     counts: np.ndarray, labels: np.ndarray, scores: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first k labels of each instance and the labels' scores, as arrays with the format
-    of `top_k_of`.
+    """Return the first k labels of each instance and their scores, in the format of `top_k_of`.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (n,)
-        The number of labels of each instance.
-    labels, scores : ndarray
-        The labels and scores of consecutive instances, best first within an instance.
-    k : int
+    ``counts`` has the number of labels of each instance, which are listed best first.
     """
     rows = np.repeat(np.arange(counts.size), counts)
     rank = np.arange(labels.size) - np.repeat(np.cumsum(counts) - counts, counts)

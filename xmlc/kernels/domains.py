@@ -1,7 +1,7 @@
-"""Domains (sets of allowed values) of hyperparameters and arguments.
+"""Domains: the allowed values of hyperparameters and arguments.
 
-Validation, documentation, suites and hyperparameter searches use them. Even with the values at the
-ends of an interval, no computation overflows and every loop ends.
+Validation, documentation, suites and searches share them. The ends of an interval are chosen so
+that no computation overflows and every loop ends.
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ from typing import Any, get_args
 
 from xmlc.core.errors import InvalidParameterError, shown
 
-LONGEST_NAME = 100  # bytes of a name in `Named`
+LONGEST_NAME = 100  # bytes
 
 
 @dataclass(frozen=True)
 class NumberRange:
-    """An interval of numbers, which includes its ends by default.
+    """An interval of numbers, with its ends by default.
 
     Attributes
     ----------
     low, high : int or float
-        The ends of the interval.
     whole : bool
         Whether only whole numbers are allowed.
     above : bool
@@ -32,7 +31,7 @@ class NumberRange:
     none : bool
         Whether None is also allowed.
     text : str
-        A text that is also allowed. If ``text`` is empty, no text is allowed.
+        A text that is also allowed, or "".
     """
 
     low: float
@@ -92,7 +91,7 @@ class Flag:
     """True and False."""
 
     def __contains__(self, value: object) -> bool:
-        # NumPy's bool is recognised by its name, without an import.
+        # NumPy's bool is recognised by its name, without an import
         return type(value).__name__ in ("bool", "bool_")
 
     def __str__(self) -> str:
@@ -101,7 +100,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Ascending:
-    """Ascending sequences whose entries are in the domain ``each``."""
+    """Ascending sequences with entries in the domain ``each``."""
 
     each: NumberRange
 
@@ -119,9 +118,9 @@ class Ascending:
 
 @dataclass(frozen=True)
 class Named:
-    """None, and sequences of pairs (name, value), such as the members of an ensemble.
+    """None, or pairs (name, value), such as the members of an ensemble.
 
-    Names are unique, not in ``taken``, without "__", and short enough for the name of a folder.
+    Names are unique, without "__", not in ``taken``, and short enough for the name of a folder.
     """
 
     taken: tuple[str, ...]
@@ -143,8 +142,7 @@ class Named:
         return f"{names}, such as [('swnn', 'swnn'), ('plt', PLT())] or None"
 
 
-#: A domain is a set of allowed values. ``str(domain)`` describes the allowed values in messages,
-#: after the word "expected".
+#: A set of allowed values, which ``str(domain)`` describes in messages after "expected".
 Domain = NumberRange | OneOf | Flag | Ascending | Named
 
 
@@ -159,13 +157,7 @@ def one_of(literal: Any) -> OneOf:
 
 
 def check(name: str, value: object, domain: Domain, advice: str = "") -> None:
-    """Raise an error if the value of an argument is outside its domain.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the value is outside the domain. The message ends with the sentence ``advice``.
-    """
+    """Raise an `InvalidParameterError`, ending with ``advice``, if a value is not in its domain."""
     if value not in domain:
         message = f"found {name}={shown(value)}, expected {domain}"
         advice = advice or did_you_mean(value, domain)
@@ -175,9 +167,7 @@ def check(name: str, value: object, domain: Domain, advice: str = "") -> None:
 
 
 def did_you_mean(value: object, domain: Domain) -> str:
-    """Return a sentence that suggests the allowed text nearest to a value, or "" if no text is
-    near.
-    """
+    """Return a sentence that suggests the nearest allowed text, or ""."""
     if isinstance(domain, OneOf) and isinstance(value, str):
         for choice in get_close_matches(value.lower(), domain.choices, n=1):
             return f"Did you mean {choice!r}?"
@@ -199,5 +189,5 @@ WEIGHT_THRESHOLD = NumberRange(0, LARGE, none=True, text="auto")
 SEED = whole(1 - 2**63, 2**63 - 1)
 N_JOBS = whole(-100_000, 100_000, none=True)
 
-# A hyperparameter search replaces this text with the mean number of labels per training instance.
+# A search replaces this text with the mean number of labels per training instance
 LABELS_PER_INSTANCE = "labels-per-instance"

@@ -1,10 +1,8 @@
-"""Compute exp, log, log2, power, sigmoid and mean of arrays with bit-identical results on any
-processor.
+"""exp, log, log2, power, sigmoid and mean of arrays, bit-identical on any processor.
 
-NumPy selects one of several implementations for the processor, and the implementations' results
-differ in the last bits. `xmlc.kernels.float64` documents the formulas and their errors. All
-functions accept a number or an array and compute in float64. The result is a float64 array in the
-shape of the argument. If the argument is a number, the result is an array without dimensions.
+NumPy selects an implementation for the processor, and their results differ in the last bits. The
+functions here accept numbers and arrays, and return float64 arrays of the same shape.
+`xmlc.kernels.float64` has the formulas and their errors.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ def exp(x: ArrayLike) -> np.ndarray:
 def log(x: ArrayLike) -> np.ndarray:
     """Return the natural logarithm of each number, with an error below 1 ulp.
 
-    The logarithm of 0 is -infinity, and the logarithm of a negative number is NaN.
+    It is -infinity for 0 and NaN for negative numbers.
     """
     return _over(log_into, x)
 
@@ -49,16 +47,13 @@ def power(x: ArrayLike, exponent: float) -> np.ndarray:
 
 
 def mean(values: ArrayLike) -> float:
-    """Return the mean of all numbers, summed in the order of ``xmlc.kernels.sums.pairwise``.
-
-    The mean of no numbers is 0.
-    """
+    """Return the mean of all numbers, summed pairwise, and 0 of none."""
     numbers = np.ascontiguousarray(values, dtype=np.float64).reshape(-1)
     return float(pairwise(numbers)) / max(numbers.size, 1)
 
 
 def _over(kernel: Callable[..., None], x: ArrayLike, *parameters: Any) -> np.ndarray:
-    """Return the results of a kernel for all numbers of an array, in the same shape."""
+    """Return the results of a kernel for all numbers, in the shape of ``x``."""
     numbers = np.ascontiguousarray(x, dtype=np.float64)
     result = np.empty_like(numbers)
     kernel(numbers.reshape(-1), *parameters, result.reshape(-1))
@@ -95,6 +90,6 @@ def sigmoid_into(x, out):
 
 @njit
 def power_into(x, exponent, out):
-    """Raise each float64 in ``x`` to the power ``exponent``, and write the results to ``out``."""
+    """Write each float64 in ``x`` to the power ``exponent`` to ``out``."""
     for i in range(x.size):
         out[i] = float64.power(x[i], exponent)

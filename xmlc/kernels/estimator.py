@@ -1,7 +1,7 @@
-"""The base class of estimators, which scikit-learn's tools accept without xmlc importing
-scikit-learn.
+"""The base class of estimators, which scikit-learn's tools accept.
 
-``import sklearn.base`` takes 1 s of CPU, and most steps of a suite take less.
+It does not import scikit-learn: ``import sklearn.base`` takes 1 s of CPU, and most steps of a suite
+take less.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ E = TypeVar("E", bound="Estimator")
 
 
 def param(domain: Domain, *, default: Any) -> Any:
-    """Declare a hyperparameter in the body of a class, with its domain and its default.
+    """Declare a hyperparameter in the body of a class.
 
     Examples
     --------
@@ -46,9 +46,9 @@ def param(domain: Domain, *, default: Any) -> Any:
 def hyperparameters(cls: type[E]) -> type[E]:
     """Turn the annotated names in the body of a class into hyperparameters, and return the class.
 
-    The names become the arguments of ``__init__`` in the same order, after those of the base class.
-    Names after the marker ``KW_ONLY`` of dataclasses are keyword-only. Two estimators are equal
-    only if they are the same object.
+    They become the arguments of ``__init__`` in the same order, after those of the base class and
+    keyword-only after the marker ``KW_ONLY`` of dataclasses. Two estimators are equal only if they
+    are the same object.
     """
     made = dataclasses.dataclass(eq=False, repr=False)(cls)
     fields: Any = dataclasses.fields(made)  # type: ignore[arg-type]
@@ -61,15 +61,13 @@ def hyperparameters(cls: type[E]) -> type[E]:
 class Estimator:
     """The base class of estimators, for ``clone``, pipelines and grid searches of scikit-learn.
 
-    Hyperparameters are the arguments of ``__init__``, which stores each argument unchanged under
-    its name. A subclass may define ``__init__``, or declare them with ``hyperparameters`` and
-    ``param``.
+    Hyperparameters are the arguments of ``__init__``, which stores each unchanged under its name. A
+    subclass may define ``__init__``, or declare them with ``hyperparameters`` and ``param``.
     """
 
-    #: The domains of hyperparameters. A hyperparameter without one is not checked.
+    #: Hyperparameters without a domain are not checked.
     domains: ClassVar[Mapping[str, Domain]] = {}
-    #: Hyperparameters that may change between calls of ``partial_fit``, because they do not affect
-    #: training.
+    #: They do not affect training, so they may change between calls of ``partial_fit``.
     _changeable: ClassVar[tuple[str, ...]] = ("n_jobs",)
     _learning_with: Hyperparameters | None = None
 
@@ -78,10 +76,7 @@ class Estimator:
         return _arguments(cls.__init__)
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the value of each hyperparameter, by name.
-
-        ``deep`` adds the hyperparameters of nested estimators as ``part__name``.
-        """
+        """Return the hyperparameters, with ``deep`` also nested ones as ``part__name``."""
         params: Hyperparameters = {
             name: getattr(self, name) for name in self._hyperparameter_names()
         }
@@ -94,15 +89,10 @@ class Estimator:
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyperparameters.
+        """Set hyperparameters, and with ``part__name`` those of the nested estimator ``part``.
 
-        ``part__name`` sets ``name`` of the nested estimator ``part``. A new value of ``part``
-        itself is set first.
-
-        Raises
-        ------
-        InvalidParameterError
-            A hyperparameter does not exist. The error is a ValueError, as in scikit-learn.
+        A new value of ``part`` itself is set first. An unknown name raises an
+        ``InvalidParameterError``, which is a ValueError as in scikit-learn.
         """
         for name in sorted(params, key=lambda name: name.count("__")):
             own, _, inner = name.partition("__")
@@ -121,9 +111,7 @@ class Estimator:
         return self
 
     def unfitted(self) -> Self:
-        """Return an unfitted estimator with the same hyperparameters, like ``clone`` of
-        scikit-learn.
-        """
+        """Return an unfitted copy, like scikit-learn's ``clone``."""
         return type(self)(**deepcopy(self.get_params(deep=False)))
 
     def check_together(self) -> None:
@@ -134,7 +122,7 @@ class Estimator:
         self._learning_with = self._lasting()
 
     def _go_on_learning(self) -> None:
-        """Raise an InvalidParameterError if a hyperparameter has changed since training began."""
+        """Raise an `InvalidParameterError` if a hyperparameter has changed since training began."""
         began = self._learning_with or {}
         for name, value in self._lasting().items():
             if name in began and not np.array_equal(began[name], value):  # type: ignore[arg-type]
@@ -145,9 +133,7 @@ class Estimator:
                 )
 
     def _lasting(self) -> Hyperparameters:
-        """Return copies of the hyperparameters, also of nested estimators, that must not change
-        while learning.
-        """
+        """Return copies of the hyperparameters that must not change while learning."""
         lasting: Hyperparameters = {}
         for name, value in self.get_params().items():
             if name in self._changeable:
@@ -161,33 +147,24 @@ class Estimator:
         return lasting
 
     def _check_learned(self, learned: str) -> None:
-        """Raise a NotFittedError if the estimator lacks an attribute that ``fit`` sets."""
+        """Raise a `NotFittedError` without an attribute that ``fit`` sets."""
         if not hasattr(self, learned):
             raise NotFittedError(f"{type(self).__name__} is not fitted. Call fit first.")
 
     def _remember_names(self, data: object, of: Literal["feature", "label"] = "feature") -> None:
-        """Store the column names of a training set, and delete the names of an earlier training
-        set.
-        """
+        """Store the column names of a training set, and forget earlier ones."""
         vars(self).pop(f"{of}_names_in_", None)
         names = column_names(data)
         if names is not None:
             setattr(self, f"{of}_names_in_", names)
 
     def _check_names(self, data: object, of: Literal["feature", "label"] = "feature") -> None:
-        """Compare column names with those in training, and warn if only one dataset has names of
-        features.
-
-        Raises
-        ------
-        InvalidDataError
-            The names differ.
-        """
+        """Raise an error if column names differ from training, or warn if features' are missing."""
         known = getattr(self, f"{of}_names_in_", None)
         names = column_names(data)
         if known is not None and names is not None:
             check_names(known, names, of)
-        elif of == "feature" and known is not None:  # these warnings have scikit-learn's wording
+        elif of == "feature" and known is not None:  # scikit-learn's wording
             warnings.warn(
                 f"X does not have valid feature names, but {type(self).__name__} was fitted with "
                 "feature names",
@@ -218,18 +195,16 @@ class Estimator:
 
 
 def set_nested(part: Any, **params: Any) -> None:
-    """Set hyperparameters of an estimator of any library, and raise an InvalidParameterError if it
-    refuses them.
-    """
+    """Set hyperparameters of any library's estimator, or raise an `InvalidParameterError`."""
     try:
         part.set_params(**params)
-    except ValueError as error:  # the message of scikit-learn lists the valid hyperparameters
+    except ValueError as error:  # scikit-learn's message lists the valid hyperparameters
         if isinstance(error, InvalidParameterError):
             raise
         raise InvalidParameterError(f"{type(part).__name__}: {error}") from error
 
 
-@cache  # some predictions take less time than reading a signature
+@cache  # reading a signature takes longer than some predictions
 def _arguments(init: Callable[..., None]) -> list[str]:
     if init is object.__init__:
         return []
@@ -237,18 +212,13 @@ def _arguments(init: Callable[..., None]) -> list[str]:
 
 
 def check_hyperparameters(estimator: Estimator) -> None:
-    """Raise an InvalidParameterError if a hyperparameter is outside its domain.
-
-    The message has the hyperparameter's name, its value and the expected values.
-    """
+    """Raise an `InvalidParameterError` if a hyperparameter is outside its domain."""
     for name, value in estimator.get_params(deep=False).items():
         check_value(type(estimator), name, value)
 
 
 def check_value(cls: type[Estimator], name: str, value: object) -> None:
-    """Raise the error of `check_hyperparameters` if a value is outside the domain of a
-    hyperparameter.
-    """
+    """Raise the error of `check_hyperparameters` if a value is outside its domain."""
     domain = cls.domains.get(name)
     if domain is None or value in domain:
         return

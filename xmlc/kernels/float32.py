@@ -1,14 +1,13 @@
-"""Compute exp, log1p and the logistic function in float32, in a form that loops can vectorise.
+"""exp, log1p and the logistic function in float32, in a form that loops can vectorise.
 
-The C library computes one number at a time. The C library takes 2 to 4 ns per number for exp and 6
-ns for log1p. The functions in this module take 0.2 to 0.3 ns per number (AVX-512). All constants of
-this module are powers of two, parts of ln 2, or xmlc's minimax fits.
+The C library computes one number at a time, in 2 to 4 ns for exp and 6 ns for log1p. Here a number
+takes 0.2 to 0.3 ns (AVX-512). All constants are powers of two, parts of ln 2, or minimax fits of
+this project.
 
-Results are bit-identical on any processor. Kernels have no fast-math flags, so a compiler neither
-reorders a sum nor fuses a product with an addition. Training PLTs is 12 to 15 % slower without
-fused operations, so kernels call `fma` explicitly. On a processor without fused instructions
-(x86-64 before 2013), `fma` calls the C library. A call of the C library is slower than an
-instruction, but gives a bit-identical result.
+Results are bit-identical on any processor, because without fast-math flags a compiler neither
+reorders a sum nor fuses a product with an addition. Unfused, PLTs train 12 to 15 % slower, so
+kernels call `fma` explicitly. On processors without the instruction (x86-64 before 2013), it calls
+the C library, which is slower but gives the same bits.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ from numba.extending import intrinsic
 from xmlc.core.kernel_cache import njit
 
 LOG2_E = np.float32(1.4426950408889634)
-# ln 2 is LN2_HIGH (9 bits) plus LN2_LOW.
+# ln 2 is LN2_HIGH (9 bits) plus LN2_LOW
 LN2_HIGH = np.float32(0.693359375)
 LN2_LOW = np.float32(-2.12194440e-4)
-SMALLEST = np.float32(-87.0)  # Below SMALLEST, exp is not a normal float32.
+SMALLEST = np.float32(-87.0)  # below, exp is not a normal float32
 EXP_TAIL = tuple(
     np.float32(c) for c in (0.00138144665, 0.00836878047, 0.0416683942, 0.166665201, 0.499999934)
 )
 
 
 def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
-    """Emit code that computes a * b + c of float32 numbers or vectors with one rounding."""
+    """Emit code for a * b + c of float32 or vectors, rounded once."""
     kind = a.type
     name = "llvm.fma.f32"
     if isinstance(kind, ir.VectorType):
@@ -47,10 +46,7 @@ def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
 
 @intrinsic
 def fma(typing_context, a, b, c):
-    """Return a * b + c of float32 numbers, rounded once.
-
-    The code is one instruction, or a call of C's ``fmaf``.
-    """
+    """Return a * b + c of float32 numbers, rounded once, by an instruction or C's ``fmaf``."""
 
     def generate(context, builder, signature, arguments):
         return fused(builder, *arguments)
@@ -61,12 +57,10 @@ def fma(typing_context, a, b, c):
 
 @njit(inline="always")
 def exp_of_negative(x):
-    """Return exp(x) of a float32 x <= 0, with a relative error below 2e-7.
-
-    The result is 2e-38 for x below -87.
+    """Return exp(x) of a float32 x <= 0, with a relative error below 2e-7, and 2e-38 below -87.
 
     The kernel splits x into n ln 2 + r with whole n, and multiplies 2**n by a polynomial for
-    exp(r). The polynomial was fitted on |r| <= ln(2) / 2.
+    exp(r), which was fitted on |r| <= ln(2) / 2.
     """
     x = max(x, SMALLEST)
     n = np.floor(fma(x, LOG2_E, np.float32(0.5)))
@@ -78,14 +72,13 @@ def exp_of_negative(x):
     )
 
 
-# Python's error model would test each division for zero, which prevents vectorised loops. A
-# function without the `fastmath` option gets the flags of the first kernel that calls the function.
-# `sigmoid` therefore sets `fastmath=False`.
+# Python's error model would test each division for zero, so loops would not be vectorised. Without
+# the option `fastmath`, a function would get the flags of the first kernel that calls it.
 @njit(error_model="numpy", fastmath=False, forceinline=True)
 def sigmoid(score):
     """Return 1 / (1 + exp(-score)) of a float32, with a relative error below 5e-7.
 
-    Scores below -87 are replaced by -87.
+    Scores below -87 count as -87.
     """
     e = exp_of_negative(-abs(score))
     larger = np.float32(1.0) / (np.float32(1.0) + e)
@@ -94,9 +87,7 @@ def sigmoid(score):
 
 @njit(inline="always")
 def log1p_of_share(x):
-    """Return log(1 + x) of a float32 0 <= x <= 1 by a fitted polynomial, with a relative error
-    below 1e-6.
-    """
+    """Return log(1 + x) of a float32 0 <= x <= 1, with a relative error below 1e-6 (polynomial)."""
     tail = fma(
         x, fma(x, np.float32(-0.0083364975), np.float32(0.04337085)), np.float32(-0.106677905)
     )

@@ -1,27 +1,22 @@
-"""Compute exp, log, log1p, log2, power, cos, softplus and sigmoid in float64, bit-identical on any
-processor.
+"""exp, log, log1p, log2, power, cos, softplus and sigmoid in float64, bit-identical everywhere.
 
-For ``math.exp`` and similar functions, numba calls the C library. The C library has versions of
-these functions with and without fused multiply-add, and selects a version for the processor at
-start-up. NumPy's functions also have different versions for different processors.
-
-The functions here use only additions, subtractions, multiplications, divisions, comparisons and
-operations on exponent bits. IEEE 754 defines the arithmetic to the last bit. No fast-math flag is
-set, so LLVM may neither reorder nor fuse operations. Each function sets ``fastmath=False``. Without
-``fastmath=False``, numba would compile a function for all callers with the flags of the first
-kernel that calls the function. ``inline="always"`` is not used, because inlined code gets the
-caller's flags.
+For ``math.exp`` and the like, numba calls the C library, which selects a version with or without
+fused multiply-add for the processor. NumPy's functions have several versions, too. Those here use
+only additions, subtractions, multiplications, divisions, comparisons and operations on exponent
+bits, which IEEE 754 defines to the last bit. LLVM may neither reorder nor fuse them without a
+fast-math flag, so each function has ``fastmath=False``: otherwise numba compiles it for all callers
+with the flags of the first. None has ``inline="always"``, which gives code the flags of its caller.
 
 The constants are derived as follows:
 
-* exp: x = n ln 2 + r with whole n and abs(r) <= ln(2) / 2. The code computes exp(r) by a Taylor
-  series up to r**13 / 13!, with a relative remainder below 5e-18. The code splits ln 2 into a
-  number of 42 bits, whose product with n is exact, and a rest.
+* exp: x = n ln 2 + r with whole n and abs(r) <= ln(2) / 2, and exp(r) is a Taylor series up to
+  r**13 / 13!, with a relative remainder below 5e-18. ln 2 is split into a number of 42 bits, whose
+  product with n is exact, and a rest.
 * log: x = 2**k m with m in sqrt(1/2) .. sqrt(2), f = m - 1, s = f / (2 + f), z = s s <= 0.0295.
   Then log m = 2 atanh(s) = 2 s + s z T = f - s (f - z T), T = 2/3 + 2/5 z + ... + 2/25 z**11, with
   a remainder below 1e-21.
 
-Errors are in units in the last place (ulp) of the result, and 0.5 is the least possible. Tests
+Errors are in units in the last place (ulp) of the result, of which 0.5 is the least possible. Tests
 compare the results with decimals of 60 digits.
 """
 
@@ -29,22 +24,22 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 
-# x + TO_WHOLE has x, rounded to an integer, in its lowest bits (|x| < 2**51).
+# The lowest bits of x + TO_WHOLE are x, rounded to an integer (|x| < 2**51)
 TO_WHOLE = 1.5 * 2.0**52
 TO_WHOLE_BITS = np.int64(0x4338000000000000)
 LOG2_E = 1.4426950408889634
-# LN2_HIGH has 42 bits, and LN2_LOW is the rest of ln 2.
+# 42 bits of ln 2, and the rest
 LN2_HIGH = 0.6931471805598903
 LN2_LOW = 5.497923018708371e-14
 TWO_THIRDS = 0.6666666666666666
-ROOT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)  # ROOT_HALF_BITS are the bits of sqrt(1/2).
+ROOT_HALF_BITS = np.int64(0x3FE6A09E667F3BCD)  # bits of sqrt(1/2)
 EXPONENT_BITS = np.int64(52)
 MANTISSA = np.int64((1 << 52) - 1)
 SMALLEST_NORMAL = 2.0**-1022
-# exp is infinite above OVERFLOW, and 0 below UNDERFLOW.
+# exp is infinite above OVERFLOW, and 0 below UNDERFLOW
 OVERFLOW = 710.0
 UNDERFLOW = -746.0
-# The first number of HALF_PI contains 33 bits of pi / 2, and the second number is the rest.
+# 33 bits of pi / 2, and the rest
 TWO_BY_PI = 0.6366197723675814
 HALF_PI = (1.5707963267341256, 6.077100506506192e-11)
 
@@ -70,16 +65,13 @@ def exp_of_sum(x, rest):
     tail = 0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * tail))
     y = 1.0 + (r + (low + r * r * tail))
     whole = np.float64(shifted).view(np.int64) - TO_WHOLE_BITS
-    half = whole >> np.int64(1)  # 2**whole may overflow even if exp(x) does not.
+    half = whole >> np.int64(1)  # 2**whole may overflow although exp(x) does not
     return y * _power_of_two(half) * _power_of_two(whole - half)
 
 
 @njit(error_model="numpy", fastmath=False)
 def exp(x):
-    """Return exp(x), with an error below 1 ulp.
-
-    The result is 0 for x below -746 and infinite above 709.79.
-    """
+    """Return exp(x), with an error below 1 ulp: 0 below -746 and infinite above 709.79."""
     x = np.float64(x)
     if x > OVERFLOW:
         x = OVERFLOW
@@ -90,10 +82,7 @@ def exp(x):
 
 @njit(error_model="numpy", fastmath=False)
 def sigmoid(x):
-    """Return 1 / (1 + exp(-x)), or NaN for NaN.
-
-    For results near 0 and near 1, the error is below 2.5 ulp.
-    """
+    """Return 1 / (1 + exp(-x)), with an error below 2.5 ulp also near 0 and 1, or NaN for NaN."""
     x = np.float64(x)
     e = exp(-abs(x))
     if x >= 0.0:
@@ -103,9 +92,7 @@ def sigmoid(x):
 
 @njit(error_model="numpy", fastmath=False)
 def split(x):
-    """Return float64 k and m with x = 2**k m and m in sqrt(1/2) .. sqrt(2), for 0 < x <
-    infinity.
-    """
+    """Return float64 k and m in sqrt(1/2) .. sqrt(2) with x = 2**k m, for 0 < x < infinity."""
     below = np.int64(0)
     if x < SMALLEST_NORMAL:
         x *= 2.0**54
@@ -135,10 +122,7 @@ def _log_of_parts(k, f, rest):
 
 @njit(error_model="numpy", fastmath=False)
 def log(x):
-    """Return log(x), with an error below 1 ulp.
-
-    The result is -infinity for 0, and NaN for negative numbers and NaN.
-    """
+    """Return log(x), within 1 ulp: -infinity for 0, NaN for NaN and negative numbers."""
     x = np.float64(x)
     if not 0.0 < x < np.inf:
         return log_of_no_positive(x)
@@ -168,7 +152,7 @@ def log1p(x):
     if abs(x) < 2.0**-53:
         return x
     y = 1.0 + x
-    lost = 1.0 - (y - x)  # The rounding error of 1 + x.
+    lost = 1.0 - (y - x)  # rounding error of 1 + x
     if x < 1.0:
         lost = x - (y - 1.0)
     k, m = split(y)
@@ -177,18 +161,13 @@ def log1p(x):
 
 @njit(error_model="numpy", fastmath=False)
 def softplus(x):
-    """Return log(1 + exp(x)), the logistic loss of the margin -x, with an error below 2 ulp.
-
-    NaN for NaN.
-    """
+    """Return log(1 + exp(x)), the logistic loss of the margin -x, with an error below 2 ulp."""
     return max(x, 0.0) + log1p(exp(-abs(x)))
 
 
 @njit(error_model="numpy", fastmath=False)
 def cos(x):
-    """Return cos(x) of an angle in radians, within 4e-16 for abs(x) <= 1e5, by a Taylor series
-    around quarter turns.
-    """
+    """Return cos(x) in radians, within 4e-16 for abs(x) <= 1e5, by Taylor around quarter turns."""
     n = np.rint(x * TWO_BY_PI)
     r = (x - n * HALF_PI[0]) - n * HALF_PI[1]
     z = r * r
@@ -210,11 +189,11 @@ def cos(x):
     return value
 
 
-# `power` and `log2` need more bits of the logarithm than `log` computes. `power` and `log2`
-# therefore represent 2 s + s z (2/3 + z P) by a pair of numbers, whose sum has about 64 bits. The
-# rounding error of a product is computed by splitting the factors into halves (Dekker, A
-# Floating-Point Technique for Extending the Available Precision, Numerische Mathematik 18, 1971).
-# The rounding error of a sum is computed by subtracting the terms from the sum.
+# `power` and `log2` need more bits of the logarithm than `log` computes, so they represent 2 s + s
+# z (2/3 + z P) by a pair of numbers whose sum has about 64 bits. The rounding error of a product
+# follows from splitting the factors into halves (Dekker, A Floating-Point Technique for Extending
+# the Available Precision, Numerische Mathematik 18, 1971), and that of a sum from subtracting its
+# terms.
 
 
 LOG2_E_REST = 2.0355273740931033e-17
@@ -223,9 +202,9 @@ TWO_THIRDS_REST = 3.700743415417188e-17
 
 @njit(error_model="numpy", fastmath=False)
 def _product(a, b):
-    """Return the product of two numbers below 2**995, and the product's rounding error (Dekker)."""
+    """Return the product of two numbers below 2**995 and its rounding error (Dekker)."""
     product = a * b
-    over = 134217729.0 * a  # The factor 2**27 + 1 separates the upper half of the bits of a.
+    over = 134217729.0 * a  # 2**27 + 1 separates the upper half of the bits
     a_high = over - (over - a)
     over = 134217729.0 * b
     b_high = over - (over - b)
@@ -237,19 +216,14 @@ def _product(a, b):
 
 @njit(error_model="numpy", fastmath=False)
 def _sum(larger, smaller):
-    """Return the sum of two numbers, and the sum's rounding error.
-
-    ``larger`` is 0 or has the larger absolute value.
-    """
+    """Return the sum and its rounding error, for a ``larger`` of 0 or larger absolute value."""
     total = larger + smaller
     return total, smaller - (total - larger)
 
 
 @njit(error_model="numpy", fastmath=False)
 def _log_pair(m):
-    """Return log(m) for m in sqrt(1/2) .. sqrt(2) as a pair whose sum has a relative error below
-    2**-63.
-    """
+    """Return log(m), m in sqrt(1/2) .. sqrt(2), as a pair with a relative error below 2**-63."""
     f = m - 1.0
     g, g_rest = _sum(2.0, f)
     s = f / g
@@ -269,9 +243,7 @@ def _log_pair(m):
 
 @njit(error_model="numpy", fastmath=False)
 def log2(x):
-    """Return the logarithm of x to base 2, with an error below 0.6 ulp.
-
-    Logarithms of powers of 2 are exact.
+    """Return the logarithm of x to base 2, with an error below 0.6 ulp, exact for powers of 2.
 
     For 0, negative numbers, infinity and NaN, the result is the same as for `log`.
     """
@@ -288,12 +260,10 @@ def log2(x):
 
 @njit(error_model="numpy", fastmath=False)
 def power(x, y):
-    """Return x**y for x >= 0, with an error below 1 ulp.
+    """Return x**y for x >= 0, with an error below 1 ulp, and NaN for negative x unless y is 0.
 
-    The result is NaN for negative x, unless y is 0.
-
-    Special cases follow IEEE 754. x**0 and 1**y are 1, even if x or y is NaN. 0**y is infinite for
-    negative y.
+    Special cases follow IEEE 754: x**0 and 1**y are 1, even if x or y is NaN, and 0**y is infinite
+    for negative y.
     """
     x = np.float64(x)
     y = np.float64(y)
@@ -301,18 +271,18 @@ def power(x, y):
         return 1.0
     if not x >= 0.0 or y != y:
         return np.nan
-    # abs(log(x)) is at least 2**-53, so x**y overflows or underflows for a large y.
+    # abs(log(x)) is at least 2**-53, so a large y overflows or underflows
     if x == 0.0 or x == np.inf or abs(y) > 2.0**70:
         if (x > 1.0) == (y > 0.0):
             return np.inf
         return 0.0
-    if y == 1.0:  # For y = 1, 2 and 0.5, the power is rounded only once.
+    if y == 1.0:  # for 1, 2 and 0.5, the power is rounded only once
         return x
     if y == 2.0:
         return x * x
     if y == 0.5:
         return np.sqrt(x)
-    if abs(y) < 2.0**-70:  # abs(log(x)) is below 746, so x**y rounds to 1.
+    if abs(y) < 2.0**-70:  # abs(log(x)) is below 746, so x**y rounds to 1
         return 1.0
     k, m = split(x)
     high, low = _log_pair(m)

@@ -1,4 +1,4 @@
-"""Read data frames of pandas without importing pandas, and check names of columns and labels."""
+"""Read pandas data frames without importing pandas, and check names of columns and labels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from xmlc.core.errors import InvalidDataError, shown
 
-SHOWN = 5  # A message contains at most this number of column names.
+SHOWN = 5  # column names in a message
 
 
 def is_frame(data: object) -> bool:
@@ -18,17 +18,10 @@ def is_frame(data: object) -> bool:
 
 
 def frame_values(frame: Any, name: str) -> Any:
-    """Return a frame as a matrix of numbers or truth values.
+    """Return a frame as a matrix of numbers or truth values, sparse if all its columns are.
 
-    The matrix is sparse if all columns are sparse.
-
-    Columns with different types, or with a type that supports missing values, become float64.
-    Missing values become NaN.
-
-    Raises
-    ------
-    InvalidDataError
-        If a column contains neither numbers nor truth values.
+    Columns of different types, or with missing values, become float64 with NaN. Anything else
+    raises an `InvalidDataError`.
     """
     for column, dtype in frame.dtypes.items():
         if dtype.kind not in "biuf":
@@ -65,12 +58,9 @@ def n_rows(data: Any) -> int:
 
 
 def column_names(data: object) -> np.ndarray | None:
-    """Return the column names as an array of objects, or None if no column has a text as its name.
+    """Return the column names as an array of objects, or None if none is a text.
 
-    Raises
-    ------
-    TypeError
-        If only some column names are texts, as in scikit-learn.
+    If only some are, a TypeError is raised, as in scikit-learn.
     """
     names = np.asarray(getattr(data, "columns", ()), dtype=object)
     kinds = sorted({type(name).__name__ for name in names})
@@ -83,13 +73,7 @@ def column_names(data: object) -> np.ndarray | None:
 
 
 def check_names(known: np.ndarray, found: np.ndarray, of: str = "feature") -> None:
-    """Raise an error with scikit-learn's message if column names differ from the names in training.
-
-    Raises
-    ------
-    InvalidDataError
-        If a name is new or missing, or the order differs.
-    """
+    """Raise scikit-learn's error unless names are those of training, in the same order."""
     if np.array_equal(known, found):
         return
     faults = {
@@ -110,20 +94,13 @@ def check_names(known: np.ndarray, found: np.ndarray, of: str = "feature") -> No
 
 
 def label_names(names: object, n_labels: int) -> np.ndarray:
-    """Return the names of labels as an array of objects.
-
-    Parameters
-    ----------
-    names : sequence of str or number, or MultiLabelBinarizer
-        The names, or an object whose attribute ``classes_`` has them.
-    n_labels : int
-        The number of labels, which need different names.
+    """Return the names of labels, or ``classes_`` of a MultiLabelBinarizer, as an array of objects.
 
     Raises
     ------
     InvalidDataError
-        The names have no order, or one of them is neither a text nor a number, or their number is
-        not ``n_labels``.
+        If the names have no order, one is neither a text nor a number, or they are not ``n_labels``
+        different ones.
     """
     given: Any = getattr(names, "classes_", names)
     advice = "Pass a list of the label names, or a fitted MultiLabelBinarizer."
@@ -136,7 +113,7 @@ def label_names(names: object, n_labels: int) -> np.ndarray:
         is_number = isinstance(name, int | float | np.integer | np.floating)
         if isinstance(name, bool):
             is_number = False
-        if is_number and name != name:  # NaN differs from itself
+        if is_number and name != name:  # NaN
             is_number = False
         if not isinstance(name, str) and not is_number:
             raise InvalidDataError(

@@ -1,15 +1,11 @@
-"""Select the best of many values, or put all values in order, with kernels for short lists and
-binary heaps.
-
-The module has three data structures:
+"""Short lists and binary heaps that select the best of many values, or put all in order.
 
 * `insert_best` maintains a short sorted list of the best labels and their estimates.
-* `offer` maintains a heap of the S best keys of a long stream. The worst key is on top and is
-  replaced first. A key contains a similarity and the number of an item, so each step needs only one
-  comparison. Most keys of a stream are rejected by a comparison with the worst key of the heap.
-* `make_heap` and `pop_first` order float64 values without moving the values. A float64 key would
-  have no free bits for the number of an item, so the heap contains indices of the values. The heap
-  is built in O(size). Popped indices are stored after the heap, the first popped index last.
+* `offer` maintains a heap of the S best keys of a long stream. Because its worst key is on top, one
+  comparison rejects most keys. A key joins a similarity and the number of an item.
+* `make_heap` and `pop_first` order float64 values without moving them. The heap contains their
+  indices, because a float64 has no free bits for a number. It is built in O(size), and popped
+  indices are stored after it, the first one last.
 """
 
 import numpy as np
@@ -19,33 +15,18 @@ from xmlc.core.kernel_cache import njit
 
 @njit(inline="always")
 def ranks_before(value, number, other_value, other_number):
-    """Return whether (value, number) ranks before (other_value, other_number).
-
-    The greater value ranks first. If values are equal, the smaller number ranks first.
-    """
+    """Return whether the first pair has the greater value, or equals it with the smaller number."""
     return value > other_value or (value == other_value and number < other_number)
 
 
 @njit
 def insert_best(labels, estimates, label, estimate):
-    """Insert a label into a list of the k best labels, in O(k).
+    """Insert a label into a list of the k best in O(k), the smaller of equal estimates first.
 
-    If estimates are equal, the smaller label is first.
-
-    Parameters
-    ----------
-    labels : int32 (k,)
-        The labels in the list. The estimate of a free entry must not exceed the estimate of any
-        inserted label. If a free entry may have the same estimate as an inserted label, the label
-        of the free entry must be -1.
-    estimates : float (k,)
-        The estimates of the labels in the list, in descending order.
-    label : int
-        The label to insert.
-    estimate : float
-        The estimate of the label.
+    ``estimates``, float (k,), descend. The estimate of a free entry of ``labels``, int32 (k,), must
+    not exceed that of any inserted label, and its label must be -1 if they may be equal.
     """
-    # As uint32, the -1 of a free entry is greater than any label.
+    # As uint32, the -1 of a free entry exceeds any label
     place = labels.size - 1
     label = np.uint32(label)
     if place < 0 or not ranks_before(estimate, label, estimates[place], np.uint32(labels[place])):
@@ -62,16 +43,9 @@ def insert_best(labels, estimates, label, estimate):
 
 @njit
 def offer(heap, key):
-    """Replace the least key of a heap if the new key is greater, in O(log size).
+    """Replace the least key of a heap, at position 0, if the new key is greater, in O(log size).
 
-    The least key is at position 0.
-
-    Parameters
-    ----------
-    heap : int64 (size,)
-        Keys of `xmlc.kernels.top_k.rank_key`. Free places contain `xmlc.kernels.top_k.FREE`.
-    key : int64
-        The new key.
+    Keys are int64, from `xmlc.kernels.top_k.rank_key`, or `xmlc.kernels.top_k.FREE` in free places.
     """
     if key <= heap[0]:
         return
@@ -89,20 +63,10 @@ def offer(heap, key):
 
 @njit
 def sift_index(heap, size, node, values, ids):
-    """Restore the heap order below ``node`` in O(log size).
+    """Restore the heap order below position ``node`` in O(log size).
 
-    Parameters
-    ----------
-    heap : int64
-        Indices of ``values`` and ``ids``. The first ``size`` indices form the heap.
-    size : int
-        The size of the heap.
-    node : int
-        The position whose entry may be out of order.
-    values : float64
-        The values to order, greater first.
-    ids : uint32
-        The number of each value. If two values are equal, the smaller number ranks first.
+    The first ``size`` int64 of ``heap`` are indices of ``values``, float64, and ``ids``, uint32.
+    Greater values rank first, and the smaller id among equal ones.
     """
     moved = heap[node]
     while 2 * node + 1 < size:
@@ -120,17 +84,9 @@ def sift_index(heap, size, node, values, ids):
 
 @njit
 def make_heap(heap, values, ids):
-    """Fill ``heap`` with the indices of all values, in O(size).
+    """Fill ``heap`` with the indices of all values in O(size), the one that ranks first on top.
 
-    The index that ranks first is on top.
-
-    Parameters
-    ----------
-    heap : int64 (size,)
-    values : float64 (size,)
-        The values to order, greater first.
-    ids : uint32 (size,)
-        The number of each value. If two values are equal, the smaller number ranks first.
+    Arrays and order are those of `sift_index`.
     """
     for i in range(heap.size):
         heap[i] = i
@@ -140,11 +96,9 @@ def make_heap(heap, values, ids):
 
 @njit
 def pop_first(heap, size, values, ids):
-    """Move the first-ranked index of the remaining ``size`` indices to the end of the heap, and
-    return the index.
+    """Move the first of the remaining ``size`` indices to the end of the heap, and return it.
 
-    After k calls, the last k entries of ``heap`` are the first k indices of the ranking, in reverse
-    order. The parameters are the same as for `sift_index`.
+    After k calls, the last k entries of ``heap`` are the first k of the ranking, in reverse order.
     """
     first = heap[0]
     heap[0] = heap[size - 1]

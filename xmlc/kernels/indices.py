@@ -1,4 +1,4 @@
-"""Check the index arrays of sparse matrices before kernels use them."""
+"""Checks of the index arrays of sparse matrices, before kernels use them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,13 @@ import numpy as np
 from xmlc.core.errors import InvalidDataError
 from xmlc.core.parallel import row_blocks
 
-VALUES_PER_TASK = 1 << 22  # `check_within` reads VALUES_PER_TASK values at once.
+VALUES_PER_TASK = 1 << 22  # that `check_within` reads at once
 MOST_COLUMNS = np.iinfo(np.int32).max
 COMPRESSED = ("csr", "csc", "bsr")
 
 
 class Malformed(InvalidDataError):
-    """Report an array that does not have the form that a kernel expects.
-
-    Attributes
-    ----------
-    field : str
-        Name of the array.
-    fault : str
-        The form that was found and the form that was expected.
-    """
+    """An array, named ``field``, without the form that a kernel expects, as ``fault`` describes."""
 
     def __init__(self, field: str, fault: str):
         super().__init__(f"{field}: {fault}")
@@ -33,29 +25,9 @@ class Malformed(InvalidDataError):
 
 
 def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None]) -> np.ndarray:
-    """Return an array in the form that kernels accept.
+    """Return an array as a plain ndarray that shares its memory.
 
-    Raise an error if the type or shape of the array is wrong.
-
-    Parameters
-    ----------
-    array : ndarray
-        The array may be memory-mapped.
-    field : str
-        The name of the array in messages.
-    dtype : dtype
-    shape : sequence of int or None
-        The required length of each dimension, or None for any length.
-
-    Returns
-    -------
-    ndarray
-        A plain ndarray that shares the memory of ``array``.
-
-    Raises
-    ------
-    Malformed
-        If the type or the shape is wrong, or the rows are not contiguous.
+    Another dtype or shape (None fits any length), or gaps between rows, raise `Malformed`.
     """
     array = np.asarray(array)
     dtype = np.dtype(dtype)
@@ -74,25 +46,7 @@ def check_array(array: Any, field: str, dtype: Any, shape: Sequence[int | None])
 
 
 def check_starts(starts: np.ndarray, field: str, end: int, of: str) -> None:
-    """Check that the start positions of an array's parts run from 0 to the array's size without
-    decreasing.
-
-    Parameters
-    ----------
-    starts : ndarray of an integer type, shape (parts + 1,)
-    field : str
-        The name of ``starts`` in messages.
-    end : int
-        The size of the array.
-    of : str
-        The name of the array in messages.
-
-    Raises
-    ------
-    Malformed
-        If the first start position is not 0, the last start position is not the size, or start
-        positions decrease.
-    """
+    """Raise `Malformed` unless start positions rise from 0 to ``end``, the size of ``of``."""
     if starts.size == 0 or starts[0] != 0:
         raise Malformed(field, f"found {starts[:1].tolist()} at the start, expected [0]")
     if (starts[1:] < starts[:-1]).any():
@@ -113,20 +67,14 @@ def check_within(
     most: float,
     after: Callable[..., None] | None = None,
 ) -> None:
-    """Check block by block that all numbers of an array lie between two finite bounds.
+    """Raise `Malformed` unless all numbers are from ``least`` to ``most``, which are finite.
 
-    If ``after`` is given, the function calls ``after`` with each checked block.
-
-    Raises
-    ------
-    Malformed
-        If a number is NaN or infinite, or lies outside of ``least .. most``.
+    ``after`` is called with each checked block.
     """
     flat = values.reshape(-1)
     for start, end in row_blocks(flat.size, VALUES_PER_TASK):
         block = flat[start:end]
-        # A comparison with NaN is false. Numbers of Python are compared without rounding the bounds
-        # to float32.
+        # Comparisons with NaN are false. Python's numbers do not round the bounds to float32.
         if not (block.min().item() >= least and block.max().item() <= most):
             first = start + [least <= value <= most for value in block.tolist()].index(False)
             raise Malformed(
@@ -143,25 +91,10 @@ def check_ascending(
     strictly: bool = True,
     after: Callable[..., None] | None = None,
 ) -> None:
-    """Check that numbers ascend within each part of an array.
+    """Raise `Malformed` unless numbers ascend within each part, strictly or not.
 
-    Parameters
-    ----------
-    values : ndarray of an integer type
-    field : str
-        The name of ``values`` in messages.
-    starts : ndarray of int64
-        The first position of each part, ascending, as checked by `check_starts`.
-    strictly : bool
-        Whether equal neighbours raise an error, too.
-    after : callable, optional
-        Function that is called with each checked block of values.
-
-    Raises
-    ------
-    Malformed
-        If a number is below the number before it in the same part, or equals it and ``strictly`` is
-        true.
+    ``starts`` has the first position of each part, as checked by `check_starts`, and ``after`` is
+    called with each checked block.
     """
     for start, end in row_blocks(max(values.size - 1, 0), VALUES_PER_TASK):
         before = values[start:end]
@@ -169,7 +102,7 @@ def check_ascending(
         falls = here < before
         if strictly:
             falls = here <= before
-        # A part may begin with a smaller number than the part before it ends with.
+        # A part may begin below the end of the part before it
         own = starts[
             np.searchsorted(starts, start + 1) : np.searchsorted(starts, end, side="right")
         ]
@@ -185,26 +118,11 @@ def check_ascending(
 
 
 def check_descents(codes: np.ndarray, field: str, n_inner: int, n_leaves: int) -> None:
-    """Check the roots and children of binary or multi-way trees, so that every descent ends in a
-    leaf.
+    """Raise `Malformed` unless every descent in binary or multi-way trees ends in a leaf.
 
-    No inner node may have two parents, or be a root and a child. Then no path returns to a node,
-    because the first node that a path meets again would have two parents.
-
-    Parameters
-    ----------
-    codes : ndarray of int
-        All roots and all children. The code of an inner node is its number t, and the code of a
-        leaf is ~t.
-    field : str
-        The name of the children in messages.
-    n_inner, n_leaves : int
-        Number of inner nodes and number of leaves.
-
-    Raises
-    ------
-    Malformed
-        If a code has no inner node or leaf, or an inner node has two parents.
+    The codes are all roots and children: the number t of an inner node, and ~t for leaf t. No inner
+    node may have two parents, or be a root and a child. Then no path returns to a node, because the
+    first node that it meets again would have two parents.
     """
     check_within(codes, field, -n_leaves, n_inner - 1)
     parents = np.bincount(codes[codes >= 0], minlength=1)
@@ -214,38 +132,18 @@ def check_descents(codes: np.ndarray, field: str, n_inner: int, n_leaves: int) -
 
 
 def ascend(indices: np.ndarray, starts: np.ndarray) -> bool:
-    """Return whether indices ascend strictly within each part.
-
-    `check_starts` has checked ``starts``.
-    """
+    """Return whether indices ascend strictly within each part of ``starts``."""
     falls = indices[1:] <= indices[:-1]
     falls[starts[(starts > 0) & (starts < indices.size)] - 1] = False
     return not falls.any()
 
 
 def prove_sparse(matrix: Any, name: str) -> bool:
-    """Check in one pass that the index arrays of a sparse matrix are complete, and that no index is
-    too large.
+    """Raise `Malformed` unless the index arrays of a sparse matrix are complete and in its shape.
 
-    The function does not check formats without index arrays (``lil``, ``dok``, ``dia``). Callers
-    convert a matrix without index arrays to CSR with scipy, and check the CSR matrix.
-
-    Parameters
-    ----------
-    matrix : scipy sparse matrix or array
-    name : str
-        The name of the matrix in messages.
-
-    Returns
-    -------
-    bool
-        Whether indices ascend strictly within each row, or within each column for CSC. The result
-        is always False for formats other than CSR, CSC and BSR.
-
-    Raises
-    ------
-    Malformed
-        If an index array is incomplete, or an index lies outside of the matrix.
+    Formats without index arrays (``lil``, ``dok``, ``dia``) pass unchecked, and callers check them
+    after conversion to CSR. Returns whether indices ascend strictly within each row, or column of
+    CSC, and False for formats other than CSR, CSC and BSR.
     """
     if max(matrix.shape) > MOST_COLUMNS:
         raise Malformed(

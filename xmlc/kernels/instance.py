@@ -1,4 +1,4 @@
-"""Check a single instance, given as the numbers and values of its features."""
+"""Check of a single instance, given as the numbers and values of its features."""
 
 from __future__ import annotations
 
@@ -13,20 +13,8 @@ from xmlc.kernels.rows import is_canonical
 def one_instance(indices: ArrayLike, values: ArrayLike, n_features: int) -> KernelCSR:
     """Return an instance as arrays for the kernels: ascending features, without zeros.
 
-    Parameters
-    ----------
-    indices : array-like of int, shape (q,)
-        Distinct numbers of features, in any order.
-    values : array-like of float, shape (q,)
-        Value of each feature in ``indices``.
-    n_features : int
-        Number of features of the model.
-
-    Raises
-    ------
-    InvalidDataError
-        The arrays are no vectors of numbers of equal length, a feature occurs twice or is not below
-        ``n_features``, or a value is not finite.
+    The indices are distinct features below ``n_features``, in any order, each with a finite value.
+    Anything else raises an `InvalidDataError`.
     """
     indices = np.asarray(indices)
     values = np.asarray(values)
@@ -38,15 +26,15 @@ def one_instance(indices: ArrayLike, values: ArrayLike, n_features: int) -> Kern
             f"({values.dtype}, shape {values.shape}), expected 1-d arrays of equal length, "
             "integers and numbers. Pass x.indices and x.data of a sparse row x."
         )
-    # Both arrays are copied, because kernels are compiled for writable and contiguous arrays.
+    # Copies, because kernels are compiled for writable and contiguous arrays
     indices = indices.astype(np.int64)
     values = values.astype(np.float32)
     if not is_canonical(indices, values, n_features):
-        # Some vectorizers of scikit-learn do not sort features.
+        # Some vectorizers of scikit-learn do not sort features
         order = np.argsort(indices, kind="stable")
         indices = indices[order]
         values = values[order]
-        # A negative index becomes a very large number as uint64.
+        # As uint64, a negative index is very large
         fine = np.isfinite(values) & (indices.view(np.uint64) < n_features)
         fine[1:] &= indices[1:] > indices[:-1]
         if not fine.all():

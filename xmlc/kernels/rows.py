@@ -9,17 +9,9 @@ from xmlc.core.kernel_cache import njit
 
 @njit
 def is_canonical(indices, values, n_features):
-    """Return whether features ascend from 0 to below ``n_features``, and all values are finite and
-    not 0.
+    """Return whether int64 features ascend from 0 to below ``n_features``, without float32 zeros.
 
-    Parameters
-    ----------
-    indices : int64 (q,)
-        Features of an instance.
-    values : float32 (q,)
-        Value of each feature.
-    n_features : int
-        Number of features of the model.
+    The values must also be finite.
     """
     last = np.int64(-1)
     for p in range(indices.size):
@@ -33,22 +25,10 @@ def is_canonical(indices, values, n_features):
 def top_k_of_row(
     labels: np.ndarray, scores: np.ndarray, k: int, label_weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rank the labels of one instance as `xmlc.kernels.csr.top_k_of` ranks the labels of many.
+    """Rank the labels of one instance, which ascend, as `xmlc.kernels.csr.top_k_of` ranks many.
 
-    Parameters
-    ----------
-    labels : ndarray of int32, shape (q,)
-        Labels, ascending.
-    scores : ndarray of float32, shape (q,)
-        Score of each label in ``labels``.
-    k : int
-    label_weights : ndarray of float64, shape (m,) or (0,)
-        Weight of each label. An empty array means that labels have no weights.
-
-    Returns
-    -------
-    labels : ndarray of int32, shape (1, k)
-    scores : ndarray of float32, shape (1, k)
+    ``labels`` are int32 and ``scores`` float32. The float64 ``label_weights`` are empty if labels
+    have none.
     """
     if label_weights.size:
         scores = (scores * label_weights[labels]).astype(np.float32)

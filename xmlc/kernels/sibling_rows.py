@@ -1,16 +1,13 @@
-"""Sum and update rows of weights with kernels that use whole registers.
+"""Sums and updates of rows of weights in whole registers.
 
-Siblings are the children of one tree node. A row contains the weights of one feature for all
-siblings.
+Siblings are the children of one tree node, and a row contains the weights of one feature for all of
+them. A loop over features with an inner loop over 16 siblings reads and writes 16 sums for each
+feature, and the compiler splits an inner loop without a constant length into single numbers. The
+kernels here keep the sums in registers, so a feature with 16 siblings takes 1.4 ns instead of 4.7
+ns (AMD EPYC with AVX-512, weights in the second-level cache).
 
-A simple loop over features with an inner loop over 16 siblings reads and writes 16 sums for each
-feature. If the length of the inner loop is not a constant, the compiler also splits this loop into
-single numbers. The kernels of this module keep the sums in registers. The kernels take 1.4 ns for a
-feature and 16 siblings, and the simple loop takes 4.7 ns. These times were measured on an AMD EPYC
-with AVX-512, with the weights in the second-level cache.
-
-For updates, siblings are padded to 4, 8 or a multiple of 16. A padded row of weights fills whole
-registers. The kernels also update the weights in the padding, but do not use them.
+For updates, siblings are padded to 4, 8 or a multiple of 16, so that a row fills whole registers.
+Weights in the padding are never used.
 """
 
 from __future__ import annotations
@@ -28,12 +25,12 @@ from xmlc.core.kernel_cache import njit
 from xmlc.kernels.float32 import fma
 from xmlc.kernels.vectors import Vectors, index_at
 
-NUMBERS_PER_LINE = 16  # A cache line of 64 bytes contains 16 float32 numbers.
+NUMBERS_PER_LINE = 16  # float32 numbers in a cache line of 64 bytes
 
 
 @njit
 def padded_size(n_siblings):
-    """Return the number of weights in a row for ``n_siblings`` siblings, padding included."""
+    """Return the number of weights in a row, padding included."""
     if n_siblings <= 4:
         return 4
     if n_siblings <= 8:
@@ -43,22 +40,19 @@ def padded_size(n_siblings):
 
 @njit
 def aligned_buffer(size):
-    """Return an uninitialised float32 array of ``size`` numbers that starts at a cache line."""
+    """Return an uninitialised float32 array that starts at a cache line."""
     buffer = np.empty(size + NUMBERS_PER_LINE, dtype=np.float32)
     start = (-(buffer.ctypes.data // 4)) % NUMBERS_PER_LINE
     return buffer[start : start + size]
 
 
 def _arrays(context: Any, builder: Any, signature: Any, arguments: Any, *places: int) -> list[Any]:
-    """Return numba's array structures for the arguments at the positions ``places``."""
+    """Return numba's array structures of the arguments at ``places``."""
     return [context.make_array(signature.args[i])(context, builder, arguments[i]) for i in places]
 
 
 def _registers(builder: Any, column: Any, width: int) -> list[Any]:
-    """Return the first column of each register.
-
-    The registers cover columns ``column .. column + width - 1``.
-    """
+    """Return the first column of each register."""
     return [
         builder.add(column, column.type(offset)) for offset in range(0, width, NUMBERS_PER_LINE)
     ]
@@ -66,9 +60,7 @@ def _registers(builder: Any, column: Any, width: int) -> list[Any]:
 
 @contextmanager
 def _features(vectors: Vectors, ids: Any, values: Any, length: Any) -> Iterator[tuple[Any, Any]]:
-    """Generate a loop over an instance's features, and yield the start of a feature's row and the
-    feature's value.
-    """
+    """Generate a loop over features that yields the start of each one's row and its value."""
     builder = vectors.builder
     with cgutils.for_range(builder, ids.nitems) as loop:
         start = builder.mul(index_at(builder, ids.data, loop.index, length.type), length)
@@ -76,18 +68,10 @@ def _features(vectors: Vectors, ids: Any, values: Any, length: Any) -> Iterator[
 
 
 def _rows_adder(width: int) -> Any:
-    """Return a kernel that sums ``width`` neighbouring columns of selected rows, each multiplied by
-    a factor.
+    """Return a kernel that sums ``width`` neighbouring columns of selected rows.
 
-    The kernel takes these arguments:
-
-    - ids : uint32, the rows to sum
-    - values : float32, the factor of each row in the sum
-    - rows : float32, all rows, flat
-    - length : int64, the length of a row
-    - column : int64, the first column
-    - initial : float32, the initial sum of each column
-    - sums : float32, receives the sum of each column
+    Row ``ids[k]`` of ``rows``, float32 and flat, starts at ``ids[k] * length`` and is multiplied by
+    ``values[k]``. From ``column`` on, ``sums`` receives ``initial`` plus the sums.
     """
 
     @intrinsic
@@ -115,17 +99,9 @@ def _rows_adder(width: int) -> Any:
 
 
 def _rows_updater(width: int) -> Any:
-    """Return a kernel that adds multiples of an instance to ``width`` neighbouring columns of the
-    matrix ``rows``.
+    """Return a kernel that adds multiples of an instance to ``width`` neighbouring columns.
 
-    The kernel takes these arguments:
-
-    - ids : uint32, the features of the instance
-    - values : float32, the values of the instance's features
-    - rows : float32, all rows, flat, updated
-    - length : int64, the length of a row
-    - column : int64, the first column
-    - multiples : float32, the factor of each column
+    The arguments are those of `_rows_adder`, with a factor of each column in ``multiples``.
     """
 
     @intrinsic
@@ -150,19 +126,11 @@ def _rows_updater(width: int) -> Any:
 
 
 def _adagrad_updater(width: int) -> Any:
-    """Return a kernel that makes one step of AdaGrad for an instance in ``width`` neighbouring
-    columns of ``rows``.
+    """Return a kernel for one step of AdaGrad in ``width`` neighbouring columns of ``rows``.
 
-    The kernel takes these arguments:
-
-    - ids : uint32, the features of the instance
-    - values : float32, the values of the instance's features
-    - rows : float32, all rows, flat, updated (each row has weights, then sums of squares)
-    - stride : int64, the distance from one row to the next
-    - offset : int64, the distance from the weights of a row to the row's sums of squares
-    - column : int64, the first column
-    - derivatives : float32, the derivative of the loss by the score of each column
-    - rate, eps : float32, the learning rate and eps of AdaGrad
+    Rows are ``stride`` apart, and have weights, then, ``offset`` later, sums of squares.
+    ``derivatives`` has the derivative of the loss by the score of each column, and other arguments
+    are as in `_rows_adder`.
     """
 
     @intrinsic
@@ -211,24 +179,21 @@ adagrad_rows_16, adagrad_rows_8, adagrad_rows_4 = map(_adagrad_updater, (16, 8, 
 def dense_scores(ids, values, rows, length, bias, scores):
     """Compute the linear scores of all siblings for one instance.
 
-    If the siblings do not fill the last register, the last two vectors overlap, with bit-identical
-    sums in the overlap. The kernel reads ``4 * scores.size`` bytes per non-zero. The kernel also
-    reads 8 bytes per non-zero of the instance for every 64 siblings.
+    The kernel reads ``4 * scores.size`` bytes per non-zero, and another 8 for every 64 siblings. If
+    the siblings do not fill the last register, the last two vectors overlap, with bit-identical
+    sums.
 
     Parameters
     ----------
-    ids : uint32
-        The numbers of the instance's features, which select rows of ``rows``.
-    values : float32
-        The values of the instance's features.
+    ids, values : uint32 and float32
+        Features of the instance, which select rows, and their values.
     rows : float32, flat
-        Row f starts at ``f * length`` and begins with the siblings' weights of feature f.
+        Row f starts at ``f * length`` with the siblings' weights of feature f.
     length : int
-        The length of a row.
     bias : float32 (siblings,)
-        The initial scores.
+        Initial scores.
     scores : float32 (siblings,)
-        The kernel writes the linear scores here.
+        Receives the scores.
     """
     size = scores.size
     column = 0
@@ -268,17 +233,8 @@ def dense_scores(ids, values, rows, length, bias, scores):
 def add_to_rows(ids, values, multiples, rows):
     """Add ``multiples[c]`` times an instance to the weights of each padded sibling c.
 
-    Parameters
-    ----------
-    ids : uint32
-        The numbers of the instance's features, which select rows of ``rows``.
-    values : float32
-        The values of the instance's features.
-    multiples : float32 (padded siblings,)
-        The factor of each sibling.
-    rows : float32, flat
-        The weights, which the kernel updates. A row contains only the siblings' weights of a
-        feature.
+    The arguments are those of `dense_scores`, but a row has only the siblings' weights of a
+    feature.
     """
     size = multiples.size
     column = 0
@@ -301,23 +257,9 @@ def add_to_rows(ids, values, multiples, rows):
 def adagrad_to_rows(ids, values, derivatives, rate, eps, rows, stride):
     """Update the weights of each padded sibling by one step of AdaGrad.
 
-    The kernel reads or writes 16 bytes per non-zero and sibling.
-
-    Parameters
-    ----------
-    ids : uint32
-        The numbers of the instance's features, which select rows of ``rows``.
-    values : float32
-        The values of the instance's features.
-    derivatives : float32 (padded siblings,)
-        The derivatives of the loss by the scores.
-    rate, eps : float32
-        Learning rate and eps of AdaGrad.
-    rows : float32, flat
-        The weights, which the kernel updates. Row f starts at ``f * stride`` with the siblings'
-        weights of feature f, followed by the sums of squares of AdaGrad.
-    stride : int
-        The distance from one row to the next.
+    Row f starts at ``f * stride`` with the siblings' weights of feature f, followed by AdaGrad's
+    sums of squares. ``derivatives`` are those of the loss by the scores, and other arguments as in
+    `dense_scores`. The kernel reads or writes 16 bytes per non-zero and sibling.
     """
     size = derivatives.size
     column = 0

@@ -1,9 +1,7 @@
-"""Read arrays and their descriptions from disk.
+"""Arrays and their descriptions on disk, with errors that name a damaged file.
 
-If a file is damaged, raise an error that names the file.
-
-Checksums detect accidental changes. A comparison with an estimator's list of `Field` objects
-detects models that another version of xmlc stored.
+Checksums detect accidental changes, and an estimator's list of `Field` objects detects models that
+another version of xmlc stored.
 """
 
 from __future__ import annotations
@@ -24,10 +22,10 @@ from xmlc.core.checksums import verify_file
 from xmlc.core.errors import let_through
 from xmlc.kernels.indices import Malformed, check_array, check_ascending, check_starts, check_within
 
-#: The bounds of fields whose numbers only have to be finite.
+#: Bounds of fields whose numbers only have to be finite
 FINITE = (-float(np.finfo(np.float64).max), float(np.finfo(np.float64).max))
 
-#: Error messages use these names for the types of JSON entries.
+#: Names of JSON types in messages
 KINDS = {
     bool: "true or false",
     int: "a whole number",
@@ -40,28 +38,10 @@ KINDS = {
 def load_array(
     path: Path, dtype: Any = None, shape: Sequence[int | None] | None = None, mmap: bool = True
 ) -> Any:
-    """Read a ``.npy`` file. By default, the file is memory-mapped copy-on-write.
+    """Read a ``.npy`` file, by default as a copy-on-write memory map.
 
-    Parameters
-    ----------
-    path : Path
-    dtype : dtype, optional
-        The expected type.
-    shape : sequence of int or None, optional
-        The expected shape, as for `check_array`.
-    mmap : bool
-        Whether to map the file instead of reading it.
-
-    Returns
-    -------
-    ndarray, or numpy's memmap
-
-    Raises
-    ------
-    Damaged
-        If the file is missing, or has changed since it was written.
-    Malformed
-        If the file is not a complete ``.npy`` file, or the type or shape is wrong.
+    A file that is missing or changed raises `Damaged`. One that is not complete, or has not the
+    expected dtype and shape (see `check_array`), raises `Malformed`.
     """
     verify_file(path)
     mode: Literal["c"] | None = None
@@ -69,7 +49,7 @@ def load_array(
         mode = "c"
     try:
         array = np.load(path, mmap_mode=mode, allow_pickle=False)
-    except Exception as error:  # A damaged header can make NumPy raise nine types of errors.
+    except Exception as error:  # a damaged header makes NumPy raise nine types of errors
         let_through(error)
         raise Malformed(str(path), f"found no complete NumPy array ({error})") from None
     if dtype is not None and shape is not None:
@@ -80,12 +60,7 @@ def load_array(
 def load_description(path: Path, types: dict[str, type]) -> dict[str, Any]:
     """Read a JSON file that describes arrays next to it, and check the types of its entries.
 
-    Raises
-    ------
-    Damaged
-        If the file is missing, or has changed since it was written.
-    Malformed
-        If the file is not JSON, or an entry is missing or has another type.
+    A file that is missing or changed raises `Damaged`, and other faults raise `Malformed`.
     """
     verify_file(path)
     try:
@@ -106,31 +81,28 @@ def load_description(path: Path, types: dict[str, type]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Field:
-    """Describe an array of a stored model.
+    """An array of a stored model, with the values that it may have.
 
     Attributes
     ----------
     name : str
     dtype : dtype or None
-        The required dtype, or None for any dtype.
+        None means any dtype.
     shape : tuple of int, str or None
-        The required shape. A text such as "nodes + 1" or "2 * nodes" is an expression that contains
-        the name of a size. The first array whose shape contains a name determines the value of the
-        name. A dimension of None may have any size.
+        None means any length. A text such as "nodes + 1" or "2 * nodes" contains the name of a
+        size, whose value the first array with this name determines.
     least : int
-        The lower bound of the array's numbers, checked if ``below`` is given.
+        Lower bound of the numbers, checked if ``below`` is given.
     below : int, str or None
-        All numbers of the array must be less than ``below``, a number or the name of a size.
+        A number, or the name of a size, that all numbers must be less than.
     starts : str or None
-        The name of another array's size, if the array contains the start positions of the other
-        array's parts. Start positions begin with 0, never decrease, and end with the size of the
-        other array.
+        The size of another array, if this array has the start positions of its parts. They begin
+        with 0, never decrease, and end with that size.
     ascending : str or None
-        The name of the array with the start positions of this array's parts, if the numbers in each
-        part have to ascend strictly.
+        The array with the start positions of this array's parts, if numbers ascend strictly in
+        each.
     within : tuple of two float, or None
-        The smallest and the largest allowed number. NaN and infinite numbers raise an error.
-        `FINITE` allows all finite numbers.
+        Smallest and largest allowed number. `FINITE` allows all finite numbers.
     optional : bool
         Whether the array may be missing.
     """
@@ -147,9 +119,7 @@ class Field:
 
 
 def fields_of(record: type) -> tuple[Field, ...]:
-    """Return the `Field` of each array of a named tuple, which is annotated as ``Annotated[ndarray,
-    Field]``.
-    """
+    """Return the `Field` of each array of a named tuple, from ``Annotated[ndarray, Field]``."""
     hints = get_type_hints(record, include_extras=True).values()
     return tuple(hint.__metadata__[0] for hint in hints if get_origin(hint) is Annotated)
 
@@ -158,20 +128,10 @@ SIZE = re.compile(r"(?:(\d+) \* )?(\w+)(?: \+ (\d+))?")
 
 
 def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **sizes: int) -> None:
-    """Compare the arrays of a stored model with the list of the model's fields.
+    """Raise `Malformed` if an array of a stored model is missing, unexpected or unlike its field.
 
-    Parameters
-    ----------
-    arrays : mapping of str to ndarray
-    fields : iterable of Field
-        All arrays that a model may contain.
-    **sizes : int
-        Known sizes by name, such as ``n_features``.
-
-    Raises
-    ------
-    Malformed
-        If an array is missing, unexpected, or does not match its field.
+    ``fields`` are all arrays that the model may contain, and ``sizes`` are known sizes by name,
+    such as ``n_features``.
     """
     expected = {field.name: field for field in fields}
     for name in sorted(set(arrays) ^ set(expected)):
@@ -197,7 +157,7 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
             check_starts(array, name, sizes[field.starts], field.starts)
         if field.within is not None:
             check_within(array, name, *field.within, after=give_back)
-    # The start positions have been checked.
+    # Only now are the start positions known to be right
     for name, array in arrays.items():
         starts = expected[name].ascending
         if starts is not None:
@@ -207,8 +167,7 @@ def check_fields(arrays: Mapping[str, np.ndarray], fields: Iterable[Field], **si
 def length(size: str, found: int, sizes: dict[str, int]) -> int:
     """Return the value of an expression such as "nodes + 1", which contains the name of a size.
 
-    If ``sizes`` lacks the name, the function adds it with the value for which the expression equals
-    ``found``.
+    A name that ``sizes`` lacks is added with the value for which the expression equals ``found``.
     """
     parts = SIZE.fullmatch(size)
     assert parts is not None, size
@@ -219,30 +178,19 @@ def length(size: str, found: int, sizes: dict[str, int]) -> int:
 
 
 def writeable_maps(state: Any) -> Any:
-    """Return the state of an estimator in which read-only maps of files are replaced by
-    copy-on-write maps.
+    """Return the state of an estimator with copy-on-write maps of files instead of read-only ones.
 
-    ``joblib.load(file, mmap_mode="r")`` and joblib's workers map arrays read-only. The compiler
-    numba gives read-only arrays another type, so each kernel would be compiled again. An estimator
-    with read-only arrays could not continue training, because training writes to the arrays.
-    Changes of a copy-on-write map stay in this process and do not reach the file.
+    ``joblib.load(file, mmap_mode="r")`` and joblib's workers map arrays read-only. For numba these
+    have another type, so each kernel would be compiled again, and training, which writes to the
+    arrays, could not continue. Changes of a copy-on-write map never reach the file.
 
-    Parameters
-    ----------
-    state : object
-        The function searches dictionaries, lists, tuples and dataclasses. Dataclasses with maps are
-        changed in place.
-
-    Returns
-    -------
-    object
-        The state with copy-on-write maps. Every part of the state without read-only maps is the
-        same object as before, because a copied estimator shares its parts with the original
-        estimator, which other threads may be using.
+    Dictionaries, lists, tuples and dataclasses are searched, and dataclasses with maps are changed
+    in place. Parts without read-only maps remain the same objects, because a copied estimator
+    shares them with the original, which other threads may be using.
     """
     if isinstance(state, np.memmap) and not state.flags.writeable:
         base: object = state.base
-        # Slices of a map are copied.
+        # Slices of a map are copied
         if not state.flags.c_contiguous or not isinstance(base, mmap):
             return np.array(state)
         return np.asarray(
@@ -260,7 +208,7 @@ def writeable_maps(state: Any) -> Any:
             return type(state)(*changed)
         return type(state)(changed)
     elif is_dataclass(state) and not isinstance(state, type):
-        # `setattr` fails if the dataclass is frozen.
+        # `setattr` fails if the dataclass is frozen
         vars(state).update(writeable_maps(vars(state)))
     return state
 

@@ -1,19 +1,16 @@
-"""Compute sums and dot products with kernels that add in a fixed order.
+"""Sums and dot products in a fixed order of additions.
 
-A processor can add four numbers per cycle. If all terms are added to one variable, each addition
-waits four cycles for the previous addition. A compiler that may reorder the sum (``reassoc``) uses
-as many partial sums as the processor's vectors have lanes. The result of such a reordered sum
-depends on the processor. The source code of this module fixes the order of additions. Dot products
-use four partial sums, called lanes. Term k is added to lane k modulo 4. The last one to three
-terms, which do not fill four lanes, are added to lane 0. The lanes are added as (0 + 2) + (1 + 3).
+A processor can add four numbers per cycle, but additions to one variable wait four cycles for each
+other. A compiler that may reorder the sum (``reassoc``) avoids this with as many partial sums as
+the processor's vectors have lanes, so the result depends on the processor. Here the source code
+fixes the order: a dot product has four partial sums, and term k goes to lane k modulo 4. The last
+one to three terms, which do not fill all lanes, go to lane 0, and the result is (0 + 2) + (1 + 3).
 
-From 18 non-zeros on, a dot product with four lanes is as fast as the reordered sum with AVX-512,
-0.35 to 0.5 ns per non-zero. From 92 non-zeros on, eight lanes take 4 to 6 % less time than four
-lanes.
+From 18 non-zeros on, this is as fast as the reordered sum with AVX-512, 0.35 to 0.5 ns per
+non-zero. Eight lanes would save 4 to 6 % from 92 non-zeros on.
 
-The compiler inlines the functions (``forceinline``), because a call takes longer than adding up a
-short row. The functions set ``fastmath=False``, because numba otherwise compiles functions with the
-flags of a caller.
+The functions are inlined (``forceinline``), because a call takes longer than adding up a short row,
+and set ``fastmath=False``, because numba otherwise compiles them with the flags of a caller.
 """
 
 import numpy as np
@@ -23,18 +20,9 @@ from xmlc.core.kernel_cache import njit
 
 @njit(forceinline=True, fastmath=False)
 def sparse_dot(ids, values, dense):
-    """Return sum_k values[k] * dense[ids[k]], float32.
+    """Return sum_k values[k] * dense[ids[k]], float32, for uint32 positions ``ids``.
 
     For each non-zero, the kernel reads 8 bytes in order, and 4 bytes from ``dense``.
-
-    Parameters
-    ----------
-    ids : uint32
-        The positions of the non-zeros of a sparse vector.
-    values : float32
-        The values of the non-zeros.
-    dense : float32
-        The dense vector.
     """
     a = b = c = d = np.float32(0)
     whole = ids.size & ~3
@@ -52,17 +40,7 @@ def sparse_dot(ids, values, dense):
 def sparse_dots(ids, values, first, second):
     """Return sum_k values[k] * first[ids[k]] and sum_k values[k]**2 * second[ids[k]], float32.
 
-    For each non-zero, the kernel reads 8 bytes in order, and 4 bytes from each of the dense
-    vectors.
-
-    Parameters
-    ----------
-    ids : uint32
-        The positions of the non-zeros of a sparse vector.
-    values : float32
-        The values of the non-zeros.
-    first, second : float32
-        The dense vectors.
+    For each non-zero, the kernel reads 8 bytes in order, and 4 bytes from each dense vector.
     """
     a = b = c = d = np.float32(0)
     e = f = g = h = np.float32(0)
@@ -84,10 +62,7 @@ def sparse_dots(ids, values, first, second):
 
 @njit(forceinline=True, fastmath=False)
 def dot(first, second):
-    """Return sum_k first[k] * second[k] of two equally long float32 arrays, float32.
-
-    The kernel reads 8 bytes per term.
-    """
+    """Return sum_k first[k] * second[k] of equally long float32 arrays, float32."""
     a = b = c = d = np.float32(0)
     whole = first.size & ~3
     for k in range(0, whole, 4):
@@ -102,10 +77,7 @@ def dot(first, second):
 
 @njit(forceinline=True, fastmath=False)
 def in_turn(numbers):
-    """Return the sum of a float64 array, added number by number from the first.
-
-    The kernel reads 8 bytes per term.
-    """
+    """Return the sum of a float64 array, added from the first number on."""
     result = 0.0
     for number in numbers:
         result += number
@@ -114,13 +86,12 @@ def in_turn(numbers):
 
 @njit(fastmath=False)
 def pairwise(numbers):
-    """Return the sum of an array of float64 by summing its halves separately, in the order of NumPy
-    2.
+    """Return the sum of a float64 array in the order of NumPy 2, by halves.
 
-    The order of ``np.sum`` may differ between versions of NumPy. The rounding error of the sum
-    grows with the logarithm of the array's size. Parts of up to 128 numbers are added in eight
-    lanes, number k in lane k modulo 8. The lanes are added as ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 +
-    7)). The last one to seven numbers, which do not fill eight lanes, are added at the end.
+    Other versions of ``np.sum`` may differ. The rounding error grows with the logarithm of the
+    size. Parts of up to 128 numbers are added in eight lanes, number k in lane k modulo 8, and the
+    lanes as ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)). Last come the one to seven numbers that do
+    not fill all lanes.
     """
     n = numbers.size
     if n <= 128:
@@ -154,10 +125,7 @@ def pairwise(numbers):
 
 @njit(forceinline=True, fastmath=False)
 def total(numbers):
-    """Return the float64 sum of a float32 or float64 array.
-
-    The kernel reads 4 or 8 bytes per term.
-    """
+    """Return the float64 sum of a float32 or float64 array, in four lanes."""
     a = b = c = d = 0.0
     whole = numbers.size & ~3
     for k in range(0, whole, 4):

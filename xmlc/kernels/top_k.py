@@ -1,26 +1,22 @@
-"""Keep the best nodes of an instance in a sorted list of keys during a search of a label tree."""
+"""A sorted list of keys for the best nodes of an instance, during a search of a label tree."""
 
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
 
-LARGEST = np.int64(0x7FFFFFFF)  # LARGEST is the greatest number of a node.
-# FREE, with number -1 and estimate -1, is less than any other key.
+LARGEST = np.int64(0x7FFFFFFF)  # greatest number of a node
+# Number -1 and estimate -1, less than any other key
 FREE = np.int64((-0x40800000 << 32) + 0x80000000)
 
 
 @njit(inline="always")
 def rank_key(number, estimate):
-    """Return the int64 key by which a label tree ranks a node.
+    """Return the int64 key by which a label tree ranks a node with a float32 estimate >= 0.
 
-    A greater float32 estimate >= 0 has a greater key.
-
-    If estimates are equal, the smaller number has the greater key. A PLT numbers its nodes level by
-    level, so that a node ranks before its descendants with the same estimate. An online tree
-    numbers nodes in the order of creation, so that the older of two nodes with equal estimates
-    ranks first. The smallest node number is -1, and the largest is ``LARGEST``. For labels,
-    `xmlc.kernels.heaps.ranks_before` gives the same order: if two estimates are equal, the smaller
-    label ranks first.
+    A greater estimate has a greater key, and among equal estimates the smaller number, from -1 to
+    ``LARGEST``. A PLT numbers its nodes level by level, so a node ranks before its descendants with
+    the same estimate, and in an online tree, which numbers nodes as they are created, the older one
+    ranks first. `xmlc.kernels.heaps.ranks_before` gives the same order of labels.
     """
     return (np.int64(np.float32(estimate).view(np.uint32)) << np.int64(32)) + (
         LARGEST - np.int64(number)
@@ -41,12 +37,7 @@ def key_estimate(key):
 
 @njit(inline="always")
 def scaled(estimate, scales, number):
-    """Return the float32 product of a node's estimate and ``scales[number]``, by which nodes are
-    ranked.
-
-    ``scales`` has one float64 per node number. If ``scales`` is empty, the estimate is returned
-    unchanged.
-    """
+    """Return the float32 ``estimate * scales[number]``, or the estimate if ``scales`` is empty."""
     if number < scales.size:
         return np.float32(estimate * scales[number])
     return np.float32(estimate)
@@ -54,16 +45,9 @@ def scaled(estimate, scales, number):
 
 @njit
 def insert_key(keys, key):
-    """Insert a key into a list in descending order.
+    """Insert an int64 key into a descending list, and return the dropped key, maybe the new one.
 
-    Return the key that is dropped, which may be the new key.
-
-    Parameters
-    ----------
-    keys : int64
-        The list. Free places contain `FREE`.
-    key : int64
-        The new key.
+    Free places contain `FREE`.
     """
     place = keys.size - 1
     if place < 0 or key <= keys[place]:

@@ -1,4 +1,4 @@
-"""Scale rows to Euclidean length 1 with kernels that sum the squares in a fixed order."""
+"""Scale rows to Euclidean length 1, with squares summed in a fixed order."""
 
 from __future__ import annotations
 
@@ -9,26 +9,15 @@ from xmlc.core.parallel import row_blocks, run_tasks
 from xmlc.kernels.csr import CSR, KernelCSR, with_values
 from xmlc.kernels.sums import pairwise
 
-NONZEROS_PER_TASK = 1 << 17  # A task scales about this number of non-zeros.
+NONZEROS_PER_TASK = 1 << 17  # roughly
 
 
 @njit(error_model="numpy")
 def scale_rows(indptr, values, scaled, start, end):
-    """Scale rows ``start .. end - 1`` to Euclidean length 1. A row of zeros stays unchanged.
+    """Write rows ``start .. end - 1`` to ``scaled``, float32, with length 1 except rows of zeros.
 
-    Like NumPy's ``add.reduceat``, the kernel adds the square of the first value to the `pairwise`
-    sum of all later squares. The kernel reads 4 bytes per non-zero and writes 4 bytes.
-
-    Parameters
-    ----------
-    indptr : int64 (n + 1,)
-        Row pointers.
-    values : float32 or float64
-        The non-zeros.
-    scaled : float32
-        Receives the scaled non-zeros.
-    start, end : int
-        The range of rows.
+    Like NumPy's ``add.reduceat``, the kernel adds the first square to the `pairwise` sum of the
+    others. It reads 4 bytes per non-zero and writes 4.
     """
     longest = 0
     for i in range(start, end):
@@ -49,10 +38,7 @@ def scale_rows(indptr, values, scaled, start, end):
 
 
 def unit_rows(X: CSR, n_jobs: int | None = 1) -> CSR:
-    """Return the instances scaled to Euclidean length 1.
-
-    An instance without features stays unchanged.
-    """
+    """Return the instances scaled to Euclidean length 1, if they have features."""
     n = X.shape[0]
     indptr = np.asarray(X.indptr, dtype=np.int64)
     values = np.asarray(X.data)
@@ -63,7 +49,7 @@ def unit_rows(X: CSR, n_jobs: int | None = 1) -> CSR:
 
 
 def unit_row(x: KernelCSR) -> KernelCSR:
-    """Return a matrix with one row, scaled to Euclidean length 1 as in `unit_rows`."""
+    """Return a matrix with one row, scaled as in `unit_rows`."""
     scaled = np.empty_like(x.data)
     scale_rows(x.indptr, x.data, scaled, 0, 1)
     return KernelCSR(x.indptr, x.indices, scaled)

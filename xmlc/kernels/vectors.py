@@ -1,9 +1,8 @@
-"""Generate LLVM code for vectors with a fixed number of lanes, used by intrinsics that keep sums in
-registers.
+"""LLVM code for vectors with a fixed number of lanes, for intrinsics with sums in registers.
 
 In a loop without a fixed length, a compiler adds single numbers or vectors of the processor's
-width. The order of the sum then depends on the processor. In this module, the source code fixes the
-number of lanes.
+width, so the order of the sum depends on the processor. Here the source code fixes the number of
+lanes.
 """
 
 from __future__ import annotations
@@ -17,21 +16,14 @@ from xmlc.kernels.float32 import fused
 FLOAT = ir.FloatType()
 DOUBLE = ir.DoubleType()
 BYTES = {FLOAT: 4, DOUBLE: 8}
-# HALF_EXPONENT - bits(x) / 2 are the bits of 1 / sqrt(x) in float32, within 4 %.
+# HALF_EXPONENT - bits(x) / 2 are the bits of 1 / sqrt(x) in float32, within 4 %
 HALF_EXPONENT = 0x5F3759DF
 
 
 class Vectors:
-    """Generate code for vectors of ``width`` numbers.
+    """A generator of code for vectors of ``width`` numbers, in an IRBuilder of llvmlite.
 
-    Parameters
-    ----------
-    builder : llvmlite.ir.IRBuilder
-        Receives the code.
-    width : int
-        Number of lanes.
-    number : llvmlite.ir.Type
-        `FLOAT` or `DOUBLE`. `fma` and `inverse_sqrt` work only for `FLOAT`.
+    ``number`` is `FLOAT` or `DOUBLE`, but `fma` and `inverse_sqrt` work only for `FLOAT`.
     """
 
     def __init__(self, builder: Any, width: int, number: Any = FLOAT):
@@ -50,7 +42,7 @@ class Vectors:
         return ir.Constant(self.bits, [int(number)] * self.width)
 
     def broadcast(self, number: Any) -> Any:
-        """Return a vector with ``number``, a value computed at run time, in every lane."""
+        """Return a vector with ``number``, computed at run time, in every lane."""
         undefined = ir.Constant(self.type, ir.Undefined)
         single = self.builder.insert_element(undefined, number, ir.Constant(ir.IntType(32), 0))
         return self.builder.shuffle_vector(single, undefined, self.integers(0))
@@ -78,8 +70,8 @@ class Vectors:
     def inverse_sqrt(self, x: Any) -> Any:
         """Return 1 / sqrt(x) of positive normal numbers, with a relative error below 2e-7.
 
-        The code makes three Newton steps from an initial approximation. A square root followed by a
-        division would take four times as long.
+        It makes three Newton steps from an approximation. A square root and a division would take
+        four times as long.
         """
         builder = self.builder
         half_bits = builder.ashr(builder.bitcast(x, self.bits), self.integers(1))
