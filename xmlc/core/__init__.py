@@ -1,3 +1,1 @@
-"""Provide functions that all packages use, such as functions for errors, files, threads and
-progress displays.
-"""
+"""What all packages use: errors, files, threads, the cache of kernels, progress displays."""

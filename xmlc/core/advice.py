@@ -1,7 +1,4 @@
-"""Write messages about operating-system errors.
-
-A message contains the file, the failure and the remedy.
-"""
+"""Messages about errors of the operating system: the file, the failure and the remedy."""
 
 from __future__ import annotations
 
@@ -34,20 +31,8 @@ ADVICE |= dict.fromkeys((errno.EACCES, errno.EPERM), PERMIT)
 
 
 def sentence_of(error: OSError) -> str | None:
-    """Return a sentence that describes an operating-system error: the file, the failure and the
-    remedy.
-
-    Parameters
-    ----------
-    error : OSError
-
-    Returns
-    -------
-    str or None
-        None if the error does not come from the operating system.
-    """
-    # A failed copy of a folder raises shutil.Error, which contains a list of sources, targets and
-    # reasons.
+    """Return the message for an error of the system, or None for others."""
+    # shutil.Error, of a failed copy of a folder, has a list of (source, target, reason)
     if isinstance(error, shutil.Error):
         reasons: Sequence[object] = ()
         if error.args:
@@ -58,7 +43,7 @@ def sentence_of(error: OSError) -> str | None:
     if error.errno is None:
         return None
     writes = error.errno in WRITING_ONLY
-    # If the error of a failed copy names two files, the second file is the target of the copy.
+    # With two file names, of a failed copy, the second is the target
     name = (writes and error.filename2) or error.filename
     if name is None and writes:
         name = "standard output or error"

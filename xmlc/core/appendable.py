@@ -1,7 +1,4 @@
-"""Append rows to arrays in memory or on disk.
-
-If the arrays are on disk, finished parts of a model take no memory.
-"""
+"""Arrays that grow by rows, in memory or on disk, where finished parts take no memory."""
 
 from __future__ import annotations
 
@@ -15,8 +12,7 @@ from numpy.lib import format as npy
 
 from xmlc.core.errors import InvalidDataError
 
-# Maximum number of extra bytes that are allocated for later parts, so that an array rarely moves in
-# memory. The number of extra bytes is also limited to a quarter of the array.
+# Bytes that are allocated in advance, at most a quarter of the array, so that it rarely moves
 MORE = 1 << 26
 
 NOT_FINITE = (
@@ -30,39 +26,24 @@ class NotFiniteError(InvalidDataError):
 
 
 class Appendable:
-    """Collect named arrays, to which rows can be appended.
+    """Named arrays that grow by rows, in memory or in files ``<name><ending>.npy``.
 
-    New parts are appended to each array along the first axis.
-
-    Parameters
-    ----------
-    folder : Path or None
-        Folder for the files ``<name>.npy``. With None, the arrays are in memory and grow in place.
-        If an array has to move, the operating system moves its pages without a copy.
-    ending : str
-        Suffix of each file's name, for models with several arrays of the same name.
+    In memory, the system moves an array page by page, without a copy.
     """
 
     def __init__(self, folder: Path | None = None, ending: str = "") -> None:
         self._folder = folder
         self._ending = ending
         self._files: dict[str, BinaryIO] = {}
-        # If ``folder`` is given, the arrays in this dict have no rows. The arrays without rows only
-        # store the dtype and the lengths of all axes except the first.
+        # With ``folder``, these have no rows, only the dtype and the lengths of the other axes
         self._arrays: dict[str, np.ndarray] = {}
         self._sizes: dict[str, int] = {}
 
     def append(self, **blocks: np.ndarray) -> None:
-        """Append one block to each of the named arrays.
+        """Append a block to each of the named arrays. The first one determines dtype and width.
 
-        The first block of an array determines the array's dtype and the lengths of all axes except
-        the first.
-
-        Raises
-        ------
-        NotFiniteError
-            Some weights are not finite (`check_finite`). Weights are checked as soon as they are
-            appended, because the files are not read again.
+        A weight that is not finite raises a `NotFiniteError` at once, because files are not read
+        again.
         """
         check_finite(blocks.values())
         for name, block in blocks.items():
@@ -80,7 +61,7 @@ class Appendable:
                     f"{name}: found {block.dtype}{block.shape[1:]}, expected {expected}"
                 )
             if self._folder is not None:
-                # `ndarray.tofile` is not used, because it does not report a full disk.
+                # `ndarray.tofile` does not report a full disk
                 self._files[name].write(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
             else:
                 if size > array.shape[0]:
@@ -90,15 +71,11 @@ class Appendable:
             self._sizes[name] = size
 
     def n_rows(self, name: str) -> int:
-        """Return the number of rows of an array, 0 if nothing has been appended to it."""
+        """Return the number of rows, 0 for an unknown array."""
         return self._sizes.get(name, 0)
 
     def finished(self) -> dict[str, np.ndarray]:
-        """Return the arrays by name.
-
-        Arrays in files are mapped copy-on-write. After a call of this method, `append` must not be
-        called.
-        """
+        """Return the arrays by name, those in files mapped copy-on-write, and end all appending."""
         if self._folder is None:
             for name, array in self._arrays.items():
                 array.resize((self._sizes[name], *array.shape[1:]), refcheck=False)
@@ -106,8 +83,7 @@ class Appendable:
             file.seek(0)
             self._write_header(name)
             file.close()
-            # `np.memmap` is not used, because a pickled `np.memmap` contains a file name that may
-            # become invalid.
+            # A pickled `np.memmap` would contain a file name that may become invalid
             with open(file.name, "rb") as written:
                 npy.read_magic(written)
                 shape, _, dtype = npy.read_array_header_1_0(written)
@@ -116,11 +92,7 @@ class Appendable:
         return self._arrays
 
     def _write_header(self, name: str) -> None:
-        """Write the header of an array's file in the format of `numpy.save`.
-
-        The header has spare space, so that it can be rewritten in place with a larger number of
-        rows.
-        """
+        """Write the header of a ``.npy`` file, with spare space for a larger number of rows."""
         array = self._arrays[name]
         about = {"descr": npy.dtype_to_descr(array.dtype), "fortran_order": False}
         npy.write_array_header_1_0(
@@ -129,12 +101,9 @@ class Appendable:
 
 
 def give_back(*arrays: np.ndarray) -> None:
-    """Let the system drop the pages of memory-mapped arrays from memory.
+    """Let the system drop the pages of memory-mapped arrays, which it reads again when needed.
 
-    Dropped pages are read again when needed.
-
-    If the memory maps are copy-on-write, changes of the arrays are lost. Arrays that are not mapped
-    are not affected.
+    Changes of copy-on-write maps are lost.
     """
     for array in arrays:
         base: object = array
@@ -147,11 +116,8 @@ def give_back(*arrays: np.ndarray) -> None:
 
 
 def check_finite(arrays: Iterable[np.ndarray]) -> None:
-    """Raise a `NotFiniteError` if a learned weight is not finite.
-
-    Only float32 arrays contain weights.
-    """
-    for array in arrays:  # If an array contains NaN, its minimum and maximum are NaN, too.
+    """Raise a `NotFiniteError` if a weight, a float32, is not finite."""
+    for array in arrays:  # the minimum and maximum of an array with NaN are NaN
         if (
             array.dtype == np.float32
             and not np.isfinite([array.min(initial=0), array.max(initial=0)]).all()

@@ -1,12 +1,11 @@
-"""Detect damaged and edited files and records by checksums that are written next to them.
+"""Checksums next to files and in records, which detect damage and edits.
 
-The checksum is XXH3 with 128 bits (the library xxHash, Collet 2012-2024). XXH3 is as fast as
-reading memory, and has the same result on any machine. A checksum does not detect manipulation,
-because anyone who edits a file can also write the new checksum.
+They are XXH3 with 128 bits (the library xxHash, Collet 2012-2024), as fast as reading memory and
+the same on any machine. They do not detect manipulation, because anyone who edits a file can also
+write the new checksum.
 
-Each folder has a file `NAME` with the size and checksum of every other file.
-`xmlc.core.files.atomic_folder` writes the file `NAME`. Each record has the checksum of its content
-under the key `KEY`.
+Each folder has a file `NAME`, written by `xmlc.core.files.atomic_folder`, with the size and
+checksum of every other file. Each record has the checksum of its content under the key `KEY`.
 """
 
 from __future__ import annotations
@@ -27,24 +26,17 @@ from xmlc.core.errors import XmlcError, let_through
 NAME = "checksums.json"
 KEY = "checksum"
 SCHEMA = 1
-# Snakemake and macOS create these files anywhere.
+# Snakemake and macOS create these files anywhere
 SYSTEMS_OWN = {".snakemake_timestamp", ".DS_Store"}
-REMEMBERED = 10_000  # Number of files whose checksums a process remembers.
-# Maps paths in a folder to sizes in bytes and to xxh3_128 checksums.
+REMEMBERED = 10_000  # files whose checksums a process remembers
+# Path in a folder to size in bytes and xxh3_128 checksum
 Files = dict[str, dict[str, int | str]]
-# Inode, size in bytes and modification time of a file, in nanoseconds.
+# Inode, size in bytes and modification time in nanoseconds
 State = tuple[int, int, int]
 
 
 class Damaged(XmlcError):
-    """Report a file that was changed after it was written, and the file or folder to restore.
-
-    Attributes
-    ----------
-    file, fault, target : Path, str, Path
-        The changed file, the kind of change, and the file or folder to restore. All files in a
-        ``target`` folder were written together.
-    """
+    """A changed ``file``, its ``fault``, and the ``target`` (file or folder) to restore."""
 
     def __init__(self, file: Path, fault: str, target: Path):
         super().__init__(
@@ -57,12 +49,7 @@ class Damaged(XmlcError):
 
 
 def verify_file(path: Path) -> None:
-    """Check that a file is unchanged, using the checksums in its folder or in the parent folder.
-
-    Raises
-    ------
-    Damaged
-    """
+    """Raise `Damaged` if a file differs from its checksum in its folder or the parent folder."""
     folder = path.parent
     if not (folder / NAME).is_file() and (folder.parent / NAME).is_file():
         folder = folder.parent
@@ -70,14 +57,9 @@ def verify_file(path: Path) -> None:
 
 
 def check_listed(folder: Path, name: str) -> None:
-    """Check that a file in a folder is unchanged.
+    """Raise `Damaged` if a file is missing, unlisted or changed.
 
-    A process reads each unchanged file only once, even if it checks the file often.
-
-    Raises
-    ------
-    Damaged
-        The file is missing or has other content, or the folder's list of checksums lacks the file.
+    A process reads an unchanged file only once.
     """
     file = folder / name
     entry = listed_in(folder).get(name)
@@ -97,11 +79,9 @@ def check_listed(folder: Path, name: str) -> None:
 
 
 def _check_regular(folder: Path, name: str) -> None:
-    """Raise an error if a listed file, or a folder between it and ``folder``, is a link, or if it
-    is no regular file.
+    """Raise `Damaged` if a listed file is a link, below a link, or no regular file.
 
-    A link could lead out of the folder, and reading a FIFO or a device could wait for ever. No such
-    file is opened.
+    A link could lead out of the folder, and reading a FIFO or a device could wait for ever.
     """
     place = folder
     for part in Path(name).parts:
@@ -112,38 +92,24 @@ def _check_regular(folder: Path, name: str) -> None:
 
 
 def check_no_link(path: Path) -> None:
-    """Raise an error if a part of a stored folder is a symbolic link.
-
-    Raises
-    ------
-    Damaged
-    """
+    """Raise `Damaged` if a part of a stored folder is a symbolic link."""
     if path.is_symlink():
         raise Damaged(path, f"found a link to {os.readlink(path)}, expected a copy", path.parent)
 
 
 def checksum_of(path: str | os.PathLike[str]) -> str:
-    """Return the checksum of a file as 32 hexadecimal digits.
-
-    The file is read in blocks, to save memory.
-    """
+    """Return a file's checksum as 32 hexadecimal digits, read in blocks."""
     with open(path, "rb", buffering=0) as file:
         return hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()
 
 
 def checksum_now(path: Path) -> str:
-    """Return the checksum of a file's current content.
-
-    A process reads each unchanged file only once.
-    """
+    """Return the checksum of a file, which is read again only if it has changed."""
     return _checksum(str(path), state_of(path))
 
 
 def content_checksum(content: Mapping[str, object]) -> str:
-    """Return the checksum of a record's content without `KEY`.
-
-    The checksum does not depend on the order of keys or on white space.
-    """
+    """Return the checksum of a record, whatever the order of its keys."""
     text = json.dumps(_without_checksum(content), sort_keys=True, separators=(",", ":"))
     return xxhash.xxh3_128_hexdigest(text.encode("ascii"))
 
@@ -153,18 +119,12 @@ def _without_checksum(content: Mapping[str, object]) -> dict[str, object]:
 
 
 def stamped(content: Mapping[str, object]) -> dict[str, object]:
-    """Return the content of a record with its checksum as the last key."""
+    """Return a record with its checksum as the last key."""
     return _without_checksum(content) | {KEY: content_checksum(content)}
 
 
 def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object]:
-    """Return a record's content without its checksum, after checking the checksum.
-
-    Raises
-    ------
-    Damaged
-        The checksum is missing or differs from the computed checksum of the content.
-    """
+    """Return a record's content without its checksum, or raise `Damaged` if this is wrong."""
     target = written_with(path)
     if KEY not in content:
         fault = (
@@ -173,8 +133,7 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
         raise Damaged(path, fault, target)
     try:
         found = content_checksum(content)
-    # If the content was read from YAML, it may contain dates and self-references, which JSON cannot
-    # encode.
+    # YAML may contain dates and self-references, which JSON cannot encode
     except (TypeError, ValueError, RecursionError) as error:
         raise Damaged(path, f"found content that xmlc does not write ({error})", target) from error
     if content[KEY] != found:
@@ -183,17 +142,14 @@ def check_content(path: Path, content: Mapping[str, object]) -> dict[str, object
 
 
 def written_with(file: Path) -> Path:
-    """Return a file's folder if the folder has a list of checksums, and otherwise the file."""
+    """Return a file's folder if it lists checksums, and otherwise the file."""
     if (file.parent / NAME).is_file():
         return file.parent
     return file
 
 
 def list_files(folder: Path) -> None:
-    """Write the list of checksums of a folder, including subfolders.
-
-    While this function runs, no other process may write to the folder.
-    """
+    """Write the checksums of a folder, to which nobody else may write meanwhile."""
     files: Files = {}
     for file in sorted(folder.rglob("*")):
         if file.is_file():
@@ -207,13 +163,7 @@ def list_files(folder: Path) -> None:
 
 
 def listed_in(folder: Path) -> Files:
-    """Return the list of checksums of a folder.
-
-    Raises
-    ------
-    Damaged
-        The list of checksums is missing or unreadable, or was edited.
-    """
+    """Return the checksums of a folder, or raise `Damaged` without a readable list."""
     file = folder / NAME
     try:
         _check_regular(folder, NAME)
@@ -225,10 +175,7 @@ def listed_in(folder: Path) -> Files:
 
 
 def unlisted_in(folder: Path) -> list[str]:
-    """Return the files in a folder that have no checksum.
-
-    If the list of checksums is unreadable, return all files in the folder.
-    """
+    """Return the files in a folder without a checksum."""
     try:
         listed = {NAME, *listed_in(folder)}
     except Damaged:
@@ -241,20 +188,14 @@ def unlisted_in(folder: Path) -> list[str]:
 
 
 def state_of(path: str | os.PathLike[str]) -> State:
-    """Return inode, size and modification time of a file.
-
-    If a file is edited or replaced, its inode, size or modification time changes.
-    """
+    """Return inode, size and modification time, one of which changes with the file."""
     found = os.stat(path)
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _checksum(path: str, state: State) -> str:
-    """Return a file's checksum.
-
-    Checksums are cached, because steps open the same arrays for each method and part.
-    """
+    """Return a cached checksum, because steps open the same arrays for each method and part."""
     return checksum_of(path)
 
 

@@ -1,4 +1,4 @@
-"""Import Python files of users, which define models, threshold methods and inference methods."""
+"""Import of users' Python files, with models, threshold methods and inference methods."""
 
 from __future__ import annotations
 
@@ -16,18 +16,10 @@ from xmlc.core.sources import parsed
 def import_file(file: str | Path) -> ModuleType:
     """Run a Python file and return it as a module.
 
-    The module gets the name of the file, unless another module already has this name.
-
-    The file may import modules in the same folder, like a script. If the file is in a package, it
-    may use relative imports. The module needs a name, because pickled objects of its classes
-    contain the module's name.
-
-    Raises
-    ------
-    XmlcError
-        The file does not exist or is not Python, or it imports a package that is not installed. The
-        error is also raised if the file imports a module in its folder, but this process has
-        already imported another module of that name.
+    Like a script, the file may import modules in its folder, and relative ones in a package. The
+    module gets the name of the file unless another has it already, because pickled objects of its
+    classes contain the name. Code that does not exist or run, and a module next to the file whose
+    name this process has already imported from elsewhere, raise an `XmlcError`.
     """
     file = Path(file)
     if not file.is_file() or file.suffix != ".py":
@@ -58,9 +50,7 @@ def import_file(file: str | Path) -> ModuleType:
 
 
 def import_folders(file: Path) -> tuple[Path, ...]:
-    """Return the folders from which a user's file imports: its own folder, and the folder of its
-    package, if any.
-    """
+    """Return the folders from which a file imports: its own, and that of its package."""
     top = file.resolve().parent
     while (top / "__init__.py").is_file():
         top = top.parent
@@ -68,11 +58,10 @@ def import_folders(file: Path) -> tuple[Path, ...]:
 
 
 def _check_helpers(file: Path, folders: tuple[Path, ...], checked: set[Path]) -> None:
-    """Raise an error if a file imports a module next to it, but another module of that name is
-    already imported.
+    """Raise an error if a file would import a module next to it whose name is already taken.
 
-    The function also checks the imports of these modules, and adds all files whose imports it reads
-    to ``checked``.
+    The imports of these modules are checked, too, and ``checked`` receives all files that were
+    read.
     """
     checked.add(file)
     for helper, name in _helpers_of(file, folders):
@@ -87,10 +76,7 @@ def _check_helpers(file: Path, folders: tuple[Path, ...], checked: set[Path]) ->
 
 
 def _helpers_of(file: Path, folders: tuple[Path, ...]) -> Iterator[tuple[Path, str]]:
-    """Yield the files that a file may import from some folders, and their module names.
-
-    Some files may not exist.
-    """
+    """Yield the files that a file may import, existing or not, and their module names."""
     top = folders[-1]
     package = ".".join(file.parent.relative_to(top).parts)
     for given in sorted({package, *parsed(file)[0]} - {""}):
@@ -113,17 +99,14 @@ def _helpers_of(file: Path, folders: tuple[Path, ...]) -> Iterator[tuple[Path, s
 
 
 def _name_in(folder: Path, file: Path) -> str:
-    """Return the module name with which a file can be imported from a folder."""
+    """Return the module name of a file for imports from a folder."""
     return ".".join(file.resolve().relative_to(folder).with_suffix("").parts).removesuffix(
         ".__init__"
     )
 
 
 def _run(file: Path, name: str) -> ModuleType:
-    """Run a Python file as a module.
-
-    Register the module under ``name`` in `sys.modules` unless the name is empty.
-    """
+    """Run a Python file as a module, in `sys.modules` if it has a name."""
     spec = importlib.util.spec_from_file_location(name or file.stem, file)
     if spec is None or spec.loader is None:
         raise XmlcError(f"{file}: found a file that Python cannot import")
@@ -143,10 +126,9 @@ def _run(file: Path, name: str) -> ModuleType:
 
 @contextmanager
 def _imports_from(folders: tuple[Path, ...]) -> Iterator[None]:
-    """Put folders at the start of Python's import path during a ``with`` block.
+    """Put folders first on Python's import path during a block, and then last.
 
-    After the block, the folders are at the end of the import path. Python writes no bytecode into a
-    user's folder.
+    Python writes no bytecode into a user's folder meanwhile.
     """
     places = [str(folder) for folder in folders]
     sys.path[:0] = places
@@ -157,6 +139,6 @@ def _imports_from(folders: tuple[Path, ...]) -> Iterator[None]:
     finally:
         sys.dont_write_bytecode = writes_none
         for place in places:
-            # Remove only the first occurrence of the folder, which this function added.
+            # Only the first occurrence, which this function added
             sys.path.remove(place)
         sys.path += [place for place in places if place not in sys.path]

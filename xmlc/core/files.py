@@ -1,4 +1,4 @@
-"""Write files and folders that appear under their final name only when they are complete."""
+"""Files and folders that appear under their final name only when they are complete."""
 
 from __future__ import annotations
 
@@ -21,39 +21,22 @@ from xmlc.core.checksums import NAME as CHECKSUMS
 from xmlc.core.checksums import list_files, unlisted_in
 from xmlc.core.errors import WRITING_ONLY, InvalidParameterError, XmlcError, shown
 
-# Part of the name of each temporary file and folder from this machine.
+# In the names of temporary files and folders of this machine
 OURS = f"+xmlc-{os.uname().nodename}+"
-# Seconds after which temporary files of other machines are removed. No job runs longer than a week.
+# Seconds after which temporary files of other machines are removed. No job runs longer.
 FORGOTTEN = 7 * 86400.0
-SETTLED = 1.0  # A process locks a temporary file within this number of seconds after creating it.
+SETTLED = 1.0  # seconds within which a process locks a temporary file after creating it
 NOT_WHOLE = "the file could not be written completely. The disk may be full, or a quota used up"
 
 
 @contextmanager
 def locked(path: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold a lock of the operating system on a file or folder during a block.
+    """Lock a file or folder during a block. The system releases the lock if the process ends.
 
-    If the process ends, the operating system releases the lock.
-
-    Parameters
-    ----------
-    path : Path
-        The file or folder. If the file does not exist, it is created. The lock file is never
-        removed, so that two processes cannot lock different files of the same name.
-    wait : bool
-        Whether to wait for another process that holds the lock.
-
-    Yields
-    ------
-    bool
-        False if the file system has no locks, so that other processes can enter the block, too.
-
-    Raises
-    ------
-    BlockingIOError
-        Another process holds the lock, and ``wait`` is false.
-    OSError
-        The file cannot be created or opened.
+    A missing file is created, and never removed, so that two processes cannot lock different files
+    of the same name. The value is False if the file system has no locks, so that others can enter
+    the block, too. If another process holds the lock and ``wait`` is false, a BlockingIOError is
+    raised.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT, 0o666)
@@ -75,11 +58,9 @@ def locked(path: Path, wait: bool = True) -> Iterator[bool]:
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary file next to ``path``.
+    """Yield a temporary file, renamed to ``path`` if the block ends without an error.
 
-    The file is renamed to ``path`` if the block ends without an error.
-
-    The temporary file has the suffix of ``path``, because writers choose a format by the suffix.
+    It has the suffix of ``path``, because writers choose a format by the suffix.
     """
     with temporary_place(Path(path), Path.touch) as temporary:
         yield temporary
@@ -88,24 +69,16 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary folder next to ``path``.
+    """Yield a temporary folder, which replaces ``path`` if the block ends without an error.
 
-    The folder replaces ``path`` if the block ends without an error.
+    At the end, it gets a list of its files with their checksums (`xmlc.core.checksums`), which
+    programs check when they read a file. The old folder is deleted, with all edits, unless it must
+    not be replaced (`check_replaceable`, at the start and at the end). Processes on this machine
+    can still use deleted files that they have mapped, but those of other machines on a network file
+    system cannot.
 
-    At the end, a list of the files with their checksums is written to the folder
-    (`xmlc.core.checksums`). Programs that read a file later check its checksum. The old folder is
-    deleted, including files that a user edited. Processes on this machine can still use deleted
-    files that they have mapped. On a network file system, processes on other machines can no longer
-    use the deleted files.
-
-    If the process is killed, either the old or the new folder is complete. For a moment between two
-    renamings, no folder has the name ``path``.
-
-    Raises
-    ------
-    XmlcError, OSError
-        The folder at ``path`` must not be replaced (see `check_replaceable`), and remains
-        unchanged. The folder is checked before the block and at the end of the block.
+    If the process is killed, either the old or the new folder is complete. Between two renamings,
+    no folder has the name ``path``.
     """
     path = checked_path(path)
     check_replaceable(path)
@@ -118,11 +91,9 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def temporary_place(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    """Create a temporary file or folder next to ``path``, lock it during a block, and remove it at
-    the end.
+    """Create a temporary file or folder next to ``path``, locked during a block and then removed.
 
-    An OSError in the block names ``path``, even if the original error names the temporary file or
-    no file.
+    An OSError in the block names ``path`` instead.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}{OURS}{token_hex(4)}{path.suffix}")
@@ -133,7 +104,7 @@ def temporary_place(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
             stack.enter_context(locked(temporary))
             yield temporary
     except OSError as error:
-        # NumPy's error for a full disk has no ``errno``.
+        # NumPy's error for a full disk has no ``errno``
         if type(error) is OSError and error.errno is None:
             raise OSError(errno.ENOSPC, f"{NOT_WHOLE} ({error})", str(path)) from error
         if error.filename is None and error.errno in WRITING_ONLY:
@@ -146,12 +117,10 @@ def temporary_place(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 
 def remove_leftovers(place: Path) -> set[str]:
-    """Remove the temporary files and folders that ended processes left in a folder.
+    """Remove what ended processes left in a folder, and return all temporary names found there.
 
-    Return the names of all temporary files and folders that were found, removed or not.
-
-    Locks may work only within one machine. Therefore temporary files of other machines are removed
-    after a week.
+    Because locks may work only within one machine, files of other machines are removed after a
+    week.
     """
     found = set(map(str, glob(".*+xmlc-*+*", root_dir=place)))
     for name in found:
@@ -172,13 +141,7 @@ def _remove(path: Path) -> None:
 
 
 def checked_path(path: object) -> Path:
-    """Convert the path that a user passed, a str or a Path, to a Path.
-
-    Raises
-    ------
-    InvalidParameterError
-        The value has another type or contains a zero byte.
-    """
+    """Convert a user's path to a Path, and refuse other types and zero bytes."""
     if not isinstance(path, str | os.PathLike) or "\0" in os.fsdecode(path):
         raise InvalidParameterError(
             f"path: found {shown(path)}, expected the name of a folder or file"
@@ -187,14 +150,10 @@ def checked_path(path: object) -> Path:
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
-    """Raise an error if `atomic_folder` must not replace ``path``.
+    """Raise an `XmlcError` if `atomic_folder` must not replace ``path``.
 
-    Raises
-    ------
-    XmlcError
-        The path is a file, a symbolic link, a folder without write permission, the working
-        directory or one of its parents. `XmlcError` is also raised if a folder with files has no
-        list of checksums, or contains a file without checksum.
+    Such are a file, a symbolic link, a folder without write permission, the working directory or
+    one of its parents, and a folder with a file that has no checksum.
     """
     path = checked_path(path)
     if path.is_symlink():
@@ -216,13 +175,7 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
 
 
 def replace_folder(new: Path, path: Path) -> None:
-    """Rename a folder to ``path``, and delete the old folder with this name.
-
-    Raises
-    ------
-    XmlcError, OSError
-        The old folder must not be replaced (see `check_replaceable`), and remains unchanged.
-    """
+    """Rename a folder to ``path``, and delete the old one (see `check_replaceable`)."""
     check_replaceable(path)
     if not path.exists():
         os.rename(new, path)
@@ -244,15 +197,10 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_json(path: str | os.PathLike[str], content: Any) -> None:
-    """Write ``content`` as indented JSON, atomically.
+    """Write ``content``, with numbers and arrays of NumPy, as indented JSON, atomically.
 
-    Numbers and arrays of NumPy are written as numbers and lists.
-
-    Raises
-    ------
-    ValueError
-        A number is not finite. JSON cannot contain NaN or infinity, and results must not hide such
-        numbers.
+    Numbers that are not finite raise a ValueError, because JSON has none and results must not hide
+    them.
     """
     write_text(path, as_json(content))
 
@@ -263,9 +211,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def folder_bytes(folder: str | os.PathLike[str]) -> int:
-    """Return the total bytes of the files in a folder, such as a model, without its list of
-    checksums.
-    """
+    """Return the total bytes of the files in a folder, except its checksums."""
     files = Path(folder).rglob("*")
     return sum(file.stat().st_size for file in files if file.is_file() and file.name != CHECKSUMS)
 

@@ -1,14 +1,12 @@
-"""Store compiled kernels on disk, and never use the compiled code of an old version of a kernel.
+"""A store of compiled kernels on disk, which never uses code of an old version of a kernel.
 
-numba recompiles a kernel if the file that defines it changes, even after the edit of a comment, but
-not if the kernel calls kernels of other files and these change. Therefore the kernels of xmlc are
-stored in a folder whose name is a digest of the library's code, and those of users' files in
-numba's default folder.
+numba recompiles a kernel if its file changes, even in a comment, but not if kernels that it calls
+change in other files. So the kernels of xmlc are stored in a folder whose name is a digest of the
+library's code, and those of users' files in numba's default folder.
 
-numba reads, changes and writes an index for each kernel. If two processes changed an index at once,
-their compiled code could get the same file name. Therefore only one process at a time reads or
-compiles a kernel, and other processes wait for it. If the file system has no locks, no kernel is
-stored.
+If two processes changed numba's index of a kernel at once, their compiled code could get the same
+file name. So only one process at a time reads or compiles a kernel, and the others wait. Without
+locks in the file system, no kernel is stored.
 """
 
 from __future__ import annotations
@@ -30,8 +28,8 @@ from numba.core.compiler_lock import global_compiler_lock
 from xmlc.core.files import locked
 from xmlc.core.sources import PACKAGE, source_digest
 
-KEPT = 3  # Number of kernel folders that are kept, for example for recent branches.
-# folders of the package whose edits compile nothing again
+KEPT = 3  # folders of kernels, for example for recent branches
+# Packages whose edits compile nothing again
 WITHOUT_KERNELS = ("cli", "core", "suite")
 
 
@@ -43,19 +41,15 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if function is None:
         return partial(njit, **options)
     kernel: Any = numba.njit(nogil=True, **options)(function)
-    if kernel_folder().is_dir():  # The folder does not exist if no place is writable.
+    if kernel_folder().is_dir():  # not if no place is writable
         _keep(kernel)
     return kernel
 
 
 def _keep(kernel: Any) -> None:
-    """Make numba store a kernel in the folder of `Locator`.
-
-    Only one process at a time reads or compiles the kernel.
-    """
-    # When `enable_caching` is called, numba chooses the kernel's folder with the locator class in
-    # its settings. Numba's settings hold for all kernels of this process, so the settings are
-    # changed only for this call.
+    """Make numba store a kernel in the folder of `Locator`, one process at a time."""
+    # `enable_caching` chooses the folder by numba's settings. They hold for all kernels of the
+    # process, so they change only for this call.
     settings = {"CACHE_LOCATOR_CLASSES": f"{__name__}.Locator", "CACHE_DIR": str(kernel_folder())}
     before = {name: getattr(numba.config, name, "") for name in settings}
     vars(numba.config).update(settings)
@@ -74,12 +68,12 @@ def _keep(kernel: Any) -> None:
         with global_compiler_lock, _alone(folder / f"{name}.lock"):
             try:
                 return compile_kernel(signature)
-            # After a power failure, the files of a kernel may be incomplete. Incomplete files are
-            # removed, and the kernel is compiled again.
+            # Files that a power failure left incomplete are removed, and the kernel is compiled
+            # again
             except (EOFError, pickle.UnpicklingError):
                 for file in folder.glob(f"{name}-*.nb[ci]"):
                     file.unlink(missing_ok=True)
-            # The kernel was compiled but could not be stored, for example on a full disk.
+            # Compiled but not stored, for example on a full disk
             except OSError:
                 pass
             return compile_kernel(signature)
@@ -87,36 +81,30 @@ def _keep(kernel: Any) -> None:
     kernel.compile = compile_alone
 
 
-# Maps each lock file in use to whether this process holds the lock. The value False means that the
-# file system has no locks.
+# Lock files in use, and whether this process holds the lock: not if the file system has no locks
 _held: dict[Path, bool] = {}
 
 
 @contextmanager
 def _alone(file: Path) -> Iterator[None]:
-    """Hold a kernel's lock while the kernel is read or compiled.
-
-    If the kernel is recursive, the process may already hold the lock.
-    """
+    """Lock a kernel while it is read or compiled, once if it is recursive."""
     with ExitStack() as stack:
         if file not in _held:
             _held[file] = False
             stack.callback(_held.pop, file)
-            with suppress(OSError):  # If the lock file cannot be written, no kernel is stored.
+            with suppress(OSError):  # if the lock file cannot be written, no kernel is stored
                 _held[file] = stack.enter_context(locked(file))
         yield
 
 
 class Locator:
-    """Tell numba in which folder the compiled kernels of a source file are stored.
+    """The folder in which numba stores the compiled kernels of a source file.
 
-    The cache folder has the same subfolders as the package.
-
-    See "Notes on Caching" in numba's documentation.
+    It has the same subfolders as the package. See "Notes on Caching" in numba's documentation.
     """
 
     def __init__(self, py_file: str):
-        self._py_file = py_file  # Numba prints the attribute ``_py_file`` in warnings.
+        self._py_file = py_file  # numba prints it in warnings
         folder = Path(py_file).parent
         self._inside = folder.is_relative_to(PACKAGE)
         self._folder = str(kernel_folder() / folder.name)
@@ -125,37 +113,28 @@ class Locator:
 
     @classmethod
     def from_function(cls, py_func: Callable[..., object], py_file: str) -> Locator:
-        """Return the locator for a function in a file."""
+        """Return the locator for a function."""
         return cls(py_file)
 
     def get_cache_path(self) -> str:
-        """Return the folder for the kernels of the file."""
+        """Return the folder for the kernels."""
         return self._folder
 
     def get_source_stamp(self) -> str:
-        """Return a text that changes with the code of a user's file.
+        """Return a text that changes with the code of a user's file, to compile it again.
 
-        If the returned text changes, numba compiles the kernels of the file again.
-
-        For files of xmlc, the text is empty, because the name of the cache folder already changes
-        with the code.
+        It is empty for files of xmlc, because the folder already changes with the code.
         """
         if self._inside:
             return ""
         return source_digest([self._py_file])
 
     def get_disambiguator(self) -> str:
-        """Return the suffix of a kernel's name.
-
-        Numba uses the line number as suffix, which changes if comments change.
-        """
+        """Return a fixed suffix for kernels: numba's line numbers change with comments."""
         return "kernel"
 
     def ensure_cache_path(self) -> None:
-        """Raise an error if this process does not hold the lock.
-
-        A process without the lock must not write to the cache folder.
-        """
+        """Raise an error without the lock, so that this process does not write."""
         if not all(_held.values()):
             raise OSError(f"{self._folder}: no locks")
 
@@ -163,9 +142,8 @@ class Locator:
 def kernel_folder() -> Path:
     """Return the folder for compiled kernels of the current code.
 
-    The cache folder is in NUMBA_CACHE_DIR if this variable is set, and otherwise in the package. If
-    the package is read-only, the cache folder is in the user's cache. If no folder is writable,
-    each process compiles its own kernels.
+    It is in NUMBA_CACHE_DIR if this is set, otherwise in the package, or in the user's cache if the
+    package is read-only. Without a writable one, each process compiles its own kernels.
     """
     return _folder(os.environ.get("NUMBA_CACHE_DIR"))
 
@@ -200,7 +178,7 @@ def _folder(given: str | None) -> Path:
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             (folder / note).touch()
-            os.utime(folder)  # Only the most recently used kernel folders are kept.
+            os.utime(folder)  # only the most recently used folders are kept
             if parent == own:
                 for old in sorted(own.glob("kernels-*"), key=os.path.getmtime)[:-KEPT]:
                     shutil.rmtree(old, ignore_errors=True)

@@ -10,12 +10,10 @@ from typing import Any
 
 
 def lazy_names(package: str, *own: str) -> None:
-    """Make a package import its public names on demand, by setting ``__getattr__``, ``__dir__`` and
-    ``__all__``.
+    """Make a package import its public names on demand (``__getattr__``, ``__dir__``, ``__all__``).
 
-    The public names are the names that the package imports under ``if TYPE_CHECKING``, and the
-    names in ``own``. Type checkers still report unknown names, because they do not see a
-    ``__getattr__`` that is set at run time.
+    These are ``own``, and the names that it imports under ``if TYPE_CHECKING``. Type checkers still
+    report unknown names, because they do not see a ``__getattr__`` that is set at run time.
     """
     tree = ast.parse(Path(str(sys.modules[package].__file__)).read_bytes())
     modules: dict[str, str] = {}

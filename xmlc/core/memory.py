@@ -25,9 +25,7 @@ if sys.platform == "darwin":
 
 
 def said_of_memory(peak: float, remedies: str = OF_STEPS) -> str:
-    """Return a message with a process's peak memory (``peak``, bytes), the machine's memory, and
-    remedies.
-    """
+    """Return a message with a peak in bytes, the machine's memory, and remedies."""
     here = (
         f"it used up to {peak / 1e9:.2g} GB, and this machine has {machine_memory() / 1e9:.2g} GB "
         "for all processes"
@@ -38,21 +36,18 @@ def said_of_memory(peak: float, remedies: str = OF_STEPS) -> str:
 def machine_memory(
     own: Path = Path("/proc/self/cgroup"), groups: Path = Path("/sys/fs/cgroup")
 ) -> int:
-    """Return the bytes of memory of this machine, or of this process's control groups if their
-    limit is lower.
-    """
+    """Return the bytes of memory of this machine, or the limit of its control groups."""
     found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     for line in own.read_text(encoding="utf-8").splitlines() if own.exists() else ():
         _, kinds, path = line.split(":", 2)
-        # In version 1 of Linux's control groups, the group that limits memory has the kind
-        # "memory". In version 2, Linux's control groups have no kind. In a container, the path of
-        # the control group may be a path of the host.
+        # Version 1 of control groups limits memory in a group of the kind "memory", and version 2
+        # has no kinds. In a container, the path may be one of the host.
         if kinds in ("", "memory"):
             name = "memory.max"
             if kinds:
                 name = "memory.limit_in_bytes"
             for group in (Path(kinds, path[1:]), *Path(kinds, path[1:]).parents):
-                # The file with the memory limit may be missing, or contain `max`.
+                # The file with the limit may be missing, or contain `max`
                 with suppress(OSError, ValueError):
                     found.append(int((groups / group / name).read_text(encoding="ascii")))
     return min(found)
@@ -61,15 +56,14 @@ def machine_memory(
 def peak_bytes() -> int:
     """Return the largest resident memory so far, in bytes, of this process or of an ended child.
 
-    The peak of this process is VmHWM, which Linux resets for each program. The peak of ended
-    children is from ``getrusage``, in which a child starts with the peak of its parent. The larger
-    of both peaks is correct, because a child starts with at most the peak of this process.
+    Linux resets VmHWM, the peak of this process, for each program. In ``getrusage``, a child starts
+    with the peak of its parent, which is at most VmHWM, so the larger value is right.
     """
     return max(own_peak_bytes(), PEAK_UNIT * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 
 def own_peak_bytes() -> int:
-    """Return the largest resident memory of this process so far, in bytes."""
+    """Return the largest resident memory of this process, in bytes."""
     peak = system_entry("/proc/self/status", "VmHWM:").removesuffix("kB")
     if peak:
         return 1024 * int(peak)
@@ -77,9 +71,7 @@ def own_peak_bytes() -> int:
 
 
 def system_entry(file: str, name: str) -> str:
-    """Return the value in the first line of a Linux system file that begins with ``name``, or "" if
-    no line does.
-    """
+    """Return the value of a line of a Linux system file that begins with ``name``, or ""."""
     with suppress(OSError), open(file, encoding="utf-8") as lines:
         return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")
     return ""

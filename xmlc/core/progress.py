@@ -1,4 +1,4 @@
-"""Show the progress of long steps, as a bar on a terminal or as occasional lines in a log."""
+"""The progress of long steps, as a bar on a terminal or as occasional lines in a log."""
 
 from __future__ import annotations
 
@@ -12,25 +12,15 @@ from tqdm import tqdm
 SECONDS_BETWEEN_LINES = 10.0
 COMPILING = "compiling kernels"
 KEPT = " (cached for the next run)"
-# Titles of the displays for which this process has already reported a compilation.
+# Titles of displays that have already reported a compilation
 _reported: set[str] = set()
 
 
 class Progress:
-    """Count up to ``total``, and show the progress on standard error unless `xmlc.set_progress`
-    turned it off.
+    """A count up to ``total``, shown on standard error unless `xmlc.set_progress` turned it off.
 
-    Parameters
-    ----------
-    total : float
-        Total work in any unit, or 0 if it is unknown.
-    title : str
-        Name of the work in the display.
-    unit : str
-        Unit of ``total`` in the display.
-    shown : bool
-        Whether to show the progress. The compilation of kernels is reported even if the progress is
-        not shown.
+    The total may be in any ``unit``, or 0 if it is unknown. The compilation of kernels is reported
+    even without ``shown``.
     """
 
     def __init__(self, total: float, title: str, unit: str = "it", shown: bool = True):
@@ -45,8 +35,7 @@ class Progress:
         self._done = 0.0
         self._started = time.monotonic()
         self._last = self._started
-        # If this module imported numba, downloads would start slowly, although they compile
-        # nothing.
+        # An import of numba would slow down downloads, which compile nothing
         if silent:
             self._events = None
         else:
@@ -56,7 +45,7 @@ class Progress:
             self._bar = tqdm(desc=title, leave=False, smoothing=0, **self._form)
 
     def update(self, amount: float) -> None:
-        """Add ``amount`` to the completed work, and update the display."""
+        """Add to the completed work, and update the display."""
         self._done += amount
         now = time.monotonic()
         if self._bar is not None:
@@ -70,16 +59,13 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
     def notify(self, event: Any) -> None:
-        """Report the first compilation of a kernel.
-
-        Numba calls this method when a compilation begins or ends.
-        """
+        """Report the first compilation. numba calls this when one begins or ends."""
         if event.is_start and self._title not in _reported:
             _reported.add(self._title)
-            # Import `kernel_cache` only when it is needed, because it imports numba.
+            # Imported only when it is needed, because it imports numba
             from xmlc.core.kernel_cache import kernel_folder
 
-            # If the folder for kernels is not writable, `kernel_cache` prints a warning.
+            # `kernel_cache` warns if the folder is not writable
             kept = ""
             if os.access(kernel_folder(), os.W_OK):
                 kept = KEPT

@@ -1,7 +1,7 @@
-"""Read the imports of source files, and identify their code by a digest.
+"""Imports of source files, and digests that identify their code.
 
-Imports are read from the syntax tree, including imports inside functions. Imports under
-TYPE_CHECKING never run and are ignored.
+Imports are read from the syntax tree, also inside functions, but not under TYPE_CHECKING, because
+these never run.
 """
 
 from __future__ import annotations
@@ -15,23 +15,20 @@ from pathlib import Path
 
 from xmlc.core.errors import XmlcError
 
-# The digests are the same if the folder of the package is a link.
+# Resolved, so that digests are the same if the folder of the package is a link
 PACKAGE = Path(__file__).resolve().parents[1]
-#: Fields of a syntax tree that are left out of the digest, because they do not affect results or
-#: follow from other fields. Some versions of Python lack some of the fields in LEFT_OUT.
+#: Fields of a syntax tree that the digest leaves out, because they do not affect results or follow
+#: from others. Some versions of Python lack some of them.
 LEFT_OUT = frozenset({"ctx", "kind", "type_comment", "type_params"})
 
 
 def source_digest(files: Iterable[str], *texts: str) -> str:
-    """Return 16 hexadecimal digits that change with the code in the given files, and with the list
-    of files.
+    """Return 16 hexadecimal digits that change with the code in files, and with the list of files.
 
-    For a Python file, the digest uses its syntax tree without docstrings, which is the same in
-    every version of Python. For a file that is not Python, the digest uses the bytes. The digest
-    does not depend on the location of the package or on the times of files. For files of xmlc, the
-    digest uses paths relative to the package, and for other files, paths relative to the working
-    directory. Each process reads a file only once. Pass other relevant content, such as a printed
-    docstring, in ``texts``.
+    Python files count by their syntax tree without docstrings, the same in every version of Python,
+    and others by their bytes, each read only once. Neither the location of the package nor the
+    times of files matter: paths are relative to the package, or to the working directory outside of
+    it. Other relevant content, such as a printed docstring, goes in ``texts``.
     """
     digest = hashlib.sha256()
     for name_and_content in sorted(map(content_digest, files)):
@@ -42,7 +39,7 @@ def source_digest(files: Iterable[str], *texts: str) -> str:
 
 @cache
 def content_digest(file: str) -> str:
-    """Return the name of a file and the digest of its code or bytes."""
+    """Return a file's name and the digest of its code or bytes."""
     path = Path(file).resolve()
     if path.suffix == ".py":
         content = parsed(path)[1]
@@ -53,11 +50,8 @@ def content_digest(file: str) -> str:
 
 @cache
 def parsed(file: Path) -> tuple[frozenset[str], str]:
-    """Return the imports of a file and the digest of its code.
-
-    The imports and the digest are computed together, because parsing a file twice would be slow.
-    """
-    if file.suffix != ".py":  # A compiled module has no imports that can be read.
+    """Return the imports of a file and the digest of its code, from a single parse."""
+    if file.suffix != ".py":  # the imports of a compiled module cannot be read
         return frozenset(), ""
     try:
         tree = ast.parse(file.read_bytes(), str(file))
@@ -73,15 +67,12 @@ def parsed(file: Path) -> tuple[frozenset[str], str]:
 
 
 def _code(tree: ast.AST) -> str:
-    """Return a syntax tree without docstrings as text.
-
-    `ast.dump` would take three times as long as this function.
-    """
+    """Return a syntax tree without docstrings as text, three times as fast as `ast.dump`."""
     written: list[str] = []
     waiting: list[object] = [tree]
     while waiting:
         node = waiting.pop()
-        # Drop empty parts of f-strings, which only Python 3.12.1 and later add.
+        # Only Python 3.12.1 and later add empty parts of f-strings
         if isinstance(node, ast.JoinedStr):
             node.values = [part for part in node.values if getattr(part, "value", None) != ""]
         if isinstance(node, ast.AST):
@@ -101,10 +92,7 @@ def _code(tree: ast.AST) -> str:
 
 
 def _imports(tree: ast.Module) -> frozenset[str]:
-    """Return the dotted names that a file imports.
-
-    The names of relative imports keep their leading dots.
-    """
+    """Return the dotted names that a file imports, also relative ones."""
     names: set[str] = set()
     for node in _running_statements(tree.body):
         if isinstance(node, ast.Import):
@@ -120,10 +108,10 @@ def _imports(tree: ast.Module) -> frozenset[str]:
 
 
 def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield the statements of a module that may run, including nested statements.
+    """Yield the statements of a module that may run, nested ones included.
 
-    Statements under TYPE_CHECKING and in ``__getattr__`` are not yielded. Expressions are not
-    visited, because an expression cannot contain an import.
+    Those under TYPE_CHECKING and in ``__getattr__`` are left out, and expressions, which cannot
+    contain an import.
     """
     for node in body:
         parts = ["body", "handlers", "orelse", "finalbody", "cases"]
@@ -140,7 +128,7 @@ def _running_statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 @cache
 def short_name(file: Path | str, here: Path) -> str:
-    """Return the path of a file, relative to the folder ``here`` if the file is inside it."""
+    """Return the path of a file, relative to ``here`` if it is inside."""
     found = Path(file).resolve()
     if found.is_relative_to(here):
         return str(found.relative_to(here))

@@ -1,4 +1,4 @@
-"""Set the number of threads of a process, and resolve ``n_jobs`` to a number of threads."""
+"""The number of threads of a process, and of a value of ``n_jobs``."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from xmlc.core.errors import XmlcError
 
 
 def set_process_threads(n_threads: int) -> None:
-    """Limit numba to ``n_threads`` threads in this process.
+    """Limit numba to ``n_threads`` threads in this process, best before it is imported.
 
-    Call this function before numba is imported.
-
-    Snakemake limits the threads of OpenMP and BLAS by environment variables, but it does not limit
-    numba. By default, numba's pool would use every core.
+    Snakemake limits OpenMP and BLAS by environment variables, but not numba, which would use every
+    core.
     """
     if n_threads < 1:
         raise XmlcError(f"threads: found {n_threads}, expected at least 1")
@@ -28,10 +26,9 @@ def set_process_threads(n_threads: int) -> None:
 
 
 def resolve_threads(n_jobs: int | None) -> int:
-    """Return the number of threads for a value of ``n_jobs``.
+    """Return the number of threads for ``n_jobs``: None for the limit of numba in this process.
 
-    The value None means the number of threads to which numba is limited in this process. As in
-    scikit-learn, -1 means all cores, -2 means all cores except one, and so on.
+    As in scikit-learn, -1 means all cores, -2 all except one, and so on.
     """
     import numba
 
@@ -46,10 +43,7 @@ def resolve_threads(n_jobs: int | None) -> int:
 
 
 def _most_threads() -> int:
-    """Return the size of numba's pool of threads.
-
-    The pool has one thread for each core, unless an environment variable sets a smaller number.
-    """
+    """Return the size of numba's pool, by default one thread per core."""
     import numba
 
     return int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]  # numba sets its options at run time
