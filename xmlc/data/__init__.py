@@ -1,4 +1,4 @@
-"""Find, read and store datasets.
+"""Finding, reading and storing datasets.
 
 `load` is imported only on demand, because it imports all parsers, which downloads do not need.
 """

@@ -1,7 +1,4 @@
-"""Read compressed files (.gz, .bz2, .xz) and archives of files.
-
-Compression is recognized by the first bytes.
-"""
+"""Compressed files (.gz, .bz2, .xz), recognized by their first bytes, and archives of files."""
 
 from __future__ import annotations
 
@@ -25,13 +22,13 @@ LISTED = 20
 
 
 class Compression(NamedTuple):
-    """Describe a compression format, and how to read its streams."""
+    """A compression format, and how to read its streams."""
 
-    #: The bytes with which every stream of the compression format begins.
+    #: The bytes with which every stream begins.
     magic: bytes
-    #: Function that returns a new decompressor for one stream.
+    #: Returns a new decompressor for one stream.
     new_stream: Callable[[], Any]
-    #: Zero bytes may follow a stream. The number of zero bytes must be a multiple of ``padding``.
+    #: Zero bytes may follow a stream, in a multiple of this number.
     padding: int
 
 
@@ -43,18 +40,12 @@ COMPRESSIONS = (
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a file for reading.
+    """Open a file for reading, decompressed if its first bytes mark it as compressed.
 
-    If the first bytes mark the file as compressed, reads return decompressed content.
-
-    Raises
-    ------
-    XmlcError
-        The compressed data is damaged or incomplete. Reads from the returned file may raise
-        `XmlcError`, too.
+    Damaged or incomplete data raises an `XmlcError`, possibly only when it is read.
     """
     file = open(path, "rb")
-    # A valid compressed file has at least 6 bytes.
+    # A valid compressed file has at least 6 bytes
     if path.suffix in SUFFIXES[1:] and len(file.peek(8)) < 6:
         file.close()
         raise XmlcError(
@@ -70,20 +61,9 @@ def is_compressed(path: Path) -> bool:
 
 
 def plain(file: Any, name: str) -> BinaryIO:
-    """Decompress an open file if its first bytes mark the content as compressed.
+    """Decompress an open file with ``peek``, as `open_plain` does.
 
-    Parameters
-    ----------
-    file : binary file
-        A file with ``peek``. Closing the returned file also closes ``file``.
-    name : str
-        Name of the file in messages.
-
-    Raises
-    ------
-    XmlcError
-        The compressed data is damaged or incomplete. The error is not raised by the call itself,
-        but when the returned file is read.
+    Closing the result also closes ``file``. Messages of errors contain ``name``.
     """
     compression = _compression(file)
     if compression:
@@ -96,10 +76,9 @@ def _compression(file: Any) -> Compression | None:
 
 
 class _Content(io.RawIOBase):
-    """Read the content of all streams in a compressed file.
+    """The content of all streams in a compressed file.
 
-    The standard library's readers are not used, because they treat a damaged later stream as the
-    end of the file.
+    The standard library's readers take a damaged later stream for the end of the file.
     """
 
     def __init__(self, file: BinaryIO, compression: Compression, name: str) -> None:
@@ -136,10 +115,7 @@ class _Content(io.RawIOBase):
 
 
 def _parts(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
-    """Yield the decompressed content of a file, stream by stream.
-
-    Between two streams and at the end of the file, only padding with zero bytes is allowed.
-    """
+    """Yield the content of a file, stream by stream, with zero bytes as padding."""
     stream = compression.new_stream()
     data = b""
     zeros = 0
@@ -168,28 +144,18 @@ def _parts(file: BinaryIO, compression: Compression) -> Iterator[bytes]:
 
 
 def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
-    """Extract wanted files from an archive (zip, tar, or one compressed file) into ``folder``.
+    """Extract wanted files from an archive into ``folder``.
 
-    A wanted file may be in any folder of the archive, and is found by its base name. The extracted
-    file gets the base name of the wanted file. If a file is compressed within the archive, such as
-    ``train.txt.gz`` for ``train.txt``, it is decompressed.
-
-    Parameters
-    ----------
-    archive : Path
-        The archive, which may be a ``.zip``, a ``.tar`` (compressed or not), or one ``.gz``,
-        ``.bz2`` or ``.xz`` file. Its format is recognized by content, not by name.
-    wanted : collection of str
-        Base names of files. If you pass only one name, and the archive contains only one file, the
-        file is extracted under the name that you passed.
-    folder : Path
-        Folder for the extracted files. Pass a temporary folder, because extracted files may remain
-        in the folder after an error.
+    The archive is zip, tar (compressed or not), or one compressed file, recognized by content. A
+    wanted file is found by its base name in any folder of it, and a single wanted name also fits
+    the only file. Files that are compressed within the archive, such as ``train.txt.gz`` for
+    ``train.txt``, are decompressed. The folder should be temporary, because extracted files may
+    remain in it after an error.
 
     Raises
     ------
     XmlcError
-        The archive is damaged, lacks a wanted file, or contains a wanted file twice.
+        If the archive is damaged, lacks a wanted file, or contains one twice.
     """
     try:
         names = _wanted([*dict.fromkeys(path for path, _ in _files_in(archive))], wanted)
@@ -203,8 +169,7 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
                     shutil.copyfileobj(source, file, CHUNK)
     except XmlcError:
         raise
-    # If a header is damaged, tarfile and zipfile raise many types of exceptions, such as
-    # struct.error.
+    # For a damaged header, tarfile and zipfile raise many types of exceptions, such as struct.error
     except Exception as error:
         let_through(error)
         raise XmlcError(
@@ -213,10 +178,7 @@ def unpack(archive: Path, wanted: Collection[str], folder: Path) -> None:
 
 
 def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """For each file in an archive, yield its path and a function that opens it.
-
-    The function that opens a file must be called before the next file is yielded.
-    """
+    """Yield the path of each file in an archive, and a function that opens it before the next."""
     with plain(open(archive, "rb"), "the archive") as content:
         try:
             tarred = tarfile.open(fileobj=content, mode="r|")
@@ -227,13 +189,13 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
                 for member in tarred:
                     if member.isfile():
                         yield member.name, partial(tarred.extractfile, member)
-            # Read the file up to the end, to detect damage after the tar archive.
+            # Read to the end, to detect damage after the tar archive
             while content.read(CHUNK):
                 pass
             return
     if is_compressed(archive):
         yield archive.stem, partial(open, archive, "rb")
-    # `is_zipfile` also accepts a tar archive whose end is a zip file.
+    # `is_zipfile` also accepts a tar archive whose end is a zip file
     elif zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as zipped:
             for entry in zipped.infolist():
@@ -247,7 +209,7 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
-    """Find the wanted files in an archive, and return a dict from archive paths to wanted names."""
+    """Return the archive path of each wanted file, as a dict to the wanted names."""
     if len(paths) == len(wanted) == 1:
         return dict(zip(paths, wanted))
     found = {}

@@ -1,9 +1,8 @@
-"""Store CSR arrays on disk.
+"""CSR arrays on disk.
 
-A matrix ``X`` is stored as ``.npy`` files in a folder, so that numpy can read and memory-map it:
+A matrix ``X`` is a set of ``.npy`` files in a folder, which numpy can read and memory-map:
 ``X.indptr.npy`` (int64), ``X.indices.npy`` (int32), ``X.data.npy`` and ``X.json`` (format version,
-shape, dtype). If the matrix is boolean, there is no ``X.data.npy``, because all stored entries are
-true.
+shape, dtype). A boolean matrix has no ``X.data.npy``, because all stored entries are true.
 """
 
 from __future__ import annotations
@@ -24,10 +23,7 @@ FORMAT_VERSION = 1
 
 
 def save_csr(folder: str | Path, name: str, matrix: CSR) -> None:
-    """Write a CSR matrix into an existing folder as ``name.*``.
-
-    The module's docstring describes the files.
-    """
+    """Write a CSR matrix into an existing folder, as the files ``name.*`` of this module."""
     folder = Path(folder)
     np.save(folder / f"{name}.indptr.npy", matrix.indptr.astype(np.int64, copy=False))
     np.save(folder / f"{name}.indices.npy", matrix.indices.astype(np.int32, copy=False))
@@ -42,13 +38,7 @@ def _describe(folder: Path, name: str, matrix: CSR) -> None:
 
 
 class CSRWriter:
-    """Write a CSR matrix in blocks of rows, to the same files as `save_csr`.
-
-    Parameters
-    ----------
-    folder : Path
-    name : str
-    """
+    """A writer of a CSR matrix in blocks of rows, to the same files as `save_csr`."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
@@ -58,17 +48,14 @@ class CSRWriter:
         self._n_columns = 0
 
     def append(self, rows: CSR) -> None:
-        """Append rows to the matrix.
-
-        In all calls, the rows must have the same number of columns and the same dtype.
-        """
+        """Append rows, all with the same number of columns and dtype."""
         indices = rows.indices.astype(np.int32, copy=False)
         self._arrays.append(**{f"{self._name}.indices": indices, f"{self._name}.data": rows.data})
         self._indptr = np.concatenate((self._indptr, self._indptr[-1] + rows.indptr[1:]))
         self._n_columns = rows.shape[1]
 
     def finished(self) -> CSR:
-        """Write all files that are still missing, and return the whole matrix, memory-mapped."""
+        """Write the missing files, and return the whole matrix, memory-mapped."""
         indices, data = self._arrays.finished().values()
         np.save(self._folder / f"{self._name}.indptr.npy", self._indptr)
         matrix = validated(assembled(data, indices, self._indptr, self._n_columns))
@@ -79,24 +66,9 @@ class CSRWriter:
 def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "prepare") -> CSR:
     """Read a CSR matrix written by `save_csr`, memory-mapped by default.
 
-    The memory maps are copy-on-write: changes of the arrays are not written to the files. Memory
-    maps are not read-only, because numba would compile every kernel a second time for read-only
-    arrays.
-
-    Parameters
-    ----------
-    folder : path
-    name : str
-    mmap : bool
-        Whether to map the files instead of reading them into memory.
-    made_by : str
-        The command that writes the matrix, for error messages.
-
-    Raises
-    ------
-    XmlcError
-        A file is missing or damaged. The error message names the file and the command that rebuilds
-        it.
+    The maps are copy-on-write, so that changes do not reach the files, rather than read-only, for
+    which numba would compile every kernel again. If a file is missing or damaged, an error names it
+    and the command ``made_by`` that rebuilds it.
     """
     folder = Path(folder)
     if not (folder / f"{name}.json").exists():
@@ -123,7 +95,7 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
         raise XmlcError(
             f"{folder}/{name}: {fault}. Rebuild {folder} with xmlc {made_by}."
         ) from None
-    # numba and scipy are slow with `np.memmap`, so use plain arrays on the same memory.
+    # Plain arrays on the same memory, because numba and scipy are slow with `np.memmap`
     indptr = np.array(arrays["indptr"])
     indices = np.asarray(arrays["indices"])
     if "data" in arrays:
@@ -134,10 +106,7 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
 
 
 def first_columns(X: CSR, n_features: int) -> tuple[CSR, str]:
-    """Return X with ``n_features`` columns, and a sentence about the features that were dropped.
-
-    If no features were dropped, the sentence is empty.
-    """
+    """Return X with ``n_features`` columns, and a sentence about dropped features, "" for none."""
     dropped = X.indices[X.indices >= n_features]
     if dropped.size == 0:
         resize(X, X.shape[0], n_features)
@@ -149,23 +118,18 @@ def first_columns(X: CSR, n_features: int) -> tuple[CSR, str]:
 
 
 def without(matrix: CSR, left_out: CSR) -> CSR:
-    """Return a CSR matrix without the entries that another matrix of the same shape stores."""
+    """Return a matrix without the entries that another of the same shape stores."""
     kept = ~np.isin(places_of(matrix), places_of(left_out))
     indptr = np.concatenate(([0], np.cumsum(kept)))[matrix.indptr]
     return sparse.csr_array((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
 
 
 def places_of(matrix: CSR) -> np.ndarray:
-    """Return the position row * m + column (int64) of each stored entry, for a matrix with m
-    columns.
-    """
+    """Return row * m + column (int64) of each stored entry, for a matrix with m columns."""
     n, m = matrix.shape
     return np.repeat(np.arange(n, dtype=np.int64) * m, np.diff(matrix.indptr)) + matrix.indices
 
 
 def resize(matrix: CSR, n_rows: int, n_columns: int) -> None:
-    """Remove or add rows and columns in place.
-
-    Columns can be removed only if they have no stored entries.
-    """
+    """Remove or add rows and columns in place. Removed columns must have no stored entries."""
     matrix.resize(n_rows, n_columns)  # type: ignore[arg-type, call-arg]  # scipy's stubs reject every call of `resize`

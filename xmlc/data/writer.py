@@ -20,34 +20,35 @@ from xmlc.kernels.checks import check_same_instances
 from xmlc.kernels.csr import KernelCSR, Matrix, as_features, as_labels, kernel_csr
 
 ROWS_PER_BLOCK = 1024
-# Below MOST, different multiples of 1 / 10000 are different numbers in single precision. Therefore
-# a multiple of 1 / 10000 is the shortest decimal that reads back as the same number.
+# Below MOST, different multiples of 1 / 10000 differ in single precision, so each is the shortest
+# decimal that reads back as the same number
 MOST = 1024.0
 
 
 def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
-    """Write instances and label sets in the repository format: ``n d m``, then lines ``label,label
-    feature:value ...``.
+    """Write instances and label sets in the repository format, ``n d m`` and lines of instances.
 
-    The ids of features and labels start from 0.
-
-    The repository format is the format of bag-of-words files in the Extreme Classification
-    Repository. Values have as few digits as single precision needs to read them back unchanged. The
-    line of an instance without labels starts with a space. The file is compressed if its name ends
-    in .gz, .xz or .bz2. The file gets its final name only when it is complete. The bytes of the
-    file depend only on X, Y and the suffix.
+    Bag-of-words files of the Extreme Classification Repository have this format, with lines
+    ``label,label feature:value ...`` and ids from 0. A line without labels starts with a space, and
+    values have as few digits as single precision needs. The file, which is compressed if its name
+    ends in .gz, .xz or .bz2, gets this name only when it is complete, and depends only on X, Y and
+    the suffix.
 
     Parameters
     ----------
     path : path
     X : CSR, shape (n, d)
-        The instances. Zeros that X stores explicitly are not written.
+        The instances, of which explicit zeros are not written.
     Y : boolean CSR, shape (n, m)
 
     Raises
     ------
     XmlcError
-        X and Y have different numbers of rows, or X has a value that is not finite.
+        If X and Y have different numbers of rows, or X has a value that is not finite.
+
+    See Also
+    --------
+    xmlc.data.load : reads the file.
     """
     X = as_features(X)
     Y = as_labels(Y)
@@ -59,27 +60,10 @@ def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
 def repository_writer(
     path: str | Path, n: int, d: int, m: int
 ) -> Iterator[Callable[[Matrix, Matrix], None]]:
-    """Return a context manager that yields a function.
+    """Yield a function that writes a block of instances like `save_repository`, to save memory.
 
-    Each call of the function writes a block of instances, to save memory.
-
-    Parameters
-    ----------
-    path : path
-    n, d, m : int
-        Numbers of instances, features and labels in the whole file.
-
-    Yields
-    ------
-    callable
-        A function that writes X and Y of a block of instances in the format of `save_repository`.
-        The function raises the same errors as `save_repository`. The content of the file does not
-        depend on how the instances are divided into blocks.
-
-    Raises
-    ------
-    XmlcError
-        The number of instances is not n. If this error is raised, no file is written.
+    The file of n instances, d features and m labels does not depend on the blocks. If their
+    instances are not n in all, an `XmlcError` is raised and no file is written.
     """
     written = 0
     with atomic_file(Path(path)) as temporary, _opened(temporary) as file:
@@ -103,10 +87,9 @@ def repository_writer(
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
-    """Open a file for writing bytes, compressed according to its suffix.
+    """Open a file for writing bytes, compressed by its suffix.
 
-    The header of gzip is written without file name and time, so that equal content gives equal
-    files.
+    The header of gzip has no file name and time, so that equal content gives equal files.
     """
     if path.suffix == ".gz":
         with open(path, "wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as zipped:
@@ -118,17 +101,14 @@ def _opened(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
 
 
 def _text(x: KernelCSR, y: KernelCSR, start: int, end: int) -> bytes:
-    """Return the text of the rows ``start .. end - 1``.
-
-    Each distinct value is formatted only once.
-    """
+    """Return the text of the rows ``start .. end - 1``, with each distinct value formatted once."""
     entries = slice(x.indptr[start], x.indptr[end])
     values, places = np.unique(x.data[entries], return_inverse=True)
     steps = np.floor(values.astype(np.float64) * 10000 + 0.5)
     in_range = values.size > 0 and values[0] >= 0 and values[-1] < MOST
     if in_range and ((steps / 10000).astype(np.float32) == values).all():
         shown = [f"{step / 10000:.4f}".rstrip("0").rstrip(".") for step in steps.tolist()]
-    else:  # Some values are not multiples of 1 / 10000, so numpy converts them to text.
+    else:  # not all are multiples of 1 / 10000
         shown = list(map(str, values))
     pairs = [f" {i}:{shown[k]}" for i, k in zip(x.indices[entries].tolist(), places.tolist())]
     label_lists = np.split(

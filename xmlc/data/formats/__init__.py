@@ -1,6 +1,4 @@
-"""Read multi-label data in all formats in which the papers' datasets are distributed, and from
-sparse matrices.
-"""
+"""Readers of multi-label data in the formats of the papers' datasets, and of sparse matrices."""
 
 from __future__ import annotations
 
@@ -19,10 +17,9 @@ from xmlc.data.formats.rows import read_repository, read_rows, read_two_files
 from xmlc.data.formats.vw import looks_like_vw, read_vw
 from xmlc.data.matrices import first_columns
 
-# The formats in WITHOUT_HEADER have no header. The largest feature id and label id in a file
-# determine the numbers of columns.
+# The largest ids in a file determine its numbers of columns
 WITHOUT_HEADER = ("svmlight", "libsvm", "vw", "coordinates")
-IN_PAIRS = ("repository-two-files", "npz")  # Formats with separate files for features and labels.
+IN_PAIRS = ("repository-two-files", "npz")  # Separate files for features and labels
 FORMATS = ("repository", *IN_PAIRS, "arff", *WITHOUT_HEADER)
 
 
@@ -36,72 +33,84 @@ def load(
     n_labels: int | None = None,
     vocabulary: dict[str, int] | None = None,
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Read one file of multi-label data, plain or compressed (.gz, .xz, .bz2, recognized by
-    content).
+    r"""Read one file of multi-label data, plain or compressed.
+
+    Compression (.gz, .xz, .bz2) is recognized by content.
 
     Parameters
     ----------
     path : path
-        The file. For ``repository-two-files`` and ``npz``, ``path`` is the file of features.
+        For ``repository-two-files`` and ``npz``, the file of features.
     format : {"repository", "repository-two-files", "npz", "svmlight", "libsvm", "vw", "arff"},
     optional
-        By default the format is detected if it is unambiguous. To read a dataset in five files
-        (``coordinates``), use `xmlc.data.formats.read_coordinates`.
+        By default the format is detected if it is unambiguous.
 
         - ``repository`` has a header ``n d m``, then lines ``label,label feature:value ...`` with
           ids from 0. The line of an instance without labels starts with a space.
-        - ``repository-two-files`` has one file of features and one file of labels, each with a
-          header of two numbers. In the file of labels, each value is 0 or 1.
-        - ``npz`` has one file of features and one file of labels, two sparse matrices that
-          ``scipy.sparse.save_npz`` wrote.
-        - ``svmlight`` has rows as in ``repository``, but no header. The character ``#`` begins a
-          comment.
+        - ``repository-two-files`` has one file of features and one of labels with the values 0 and
+          1, each with a header of two numbers.
+        - ``npz`` is the same pair as two sparse matrices that ``scipy.sparse.save_npz`` wrote.
+        - ``svmlight`` has rows as in ``repository``, but no header, and ``#`` begins a comment.
         - ``libsvm`` has rows as in ``svmlight``, but feature ids start from 1 and label ids from 0,
           as in LIBSVM's multi-label datasets.
-        - ``vw`` is Vowpal Wabbit text, ``label,label | feature:value feature ...``. As in Vowpal
-          Wabbit, a feature name that is a whole number is the id of the feature. If feature names
-          are not numbers, pass a ``vocabulary``. Values of a repeated feature are added up, because
-          repeated words are normal in texts. All formats except ``vw`` refuse repeated features.
-        - ``arff`` means dense or sparse ARFF files. Mulan's XML file names the labels, or MEKA's
-          header contains their number. With ``@relation 'name: -C 6'``, the first six attributes
-          are labels. With ``-C -6`` in the header, the last six attributes are labels. The value of
-          a label is 0 or 1, false or true, no or yes, in any case. A nominal feature keeps its
-          values if all its values are numbers. If all values are words that are allowed for labels,
-          such as no and yes, the values become 0 and 1. In all other nominal features, each value
-          becomes its position in the header.
+        - ``vw`` is Vowpal Wabbit text, ``label,label | feature:value feature ...``. A feature name
+          that is a whole number is the id of the feature, and other names need a ``vocabulary``.
+          Values of a repeated feature are added up, because words recur in texts, whereas all other
+          formats refuse repeated features.
+        - ``arff`` means dense or sparse ARFF files, whose labels are named by Mulan's XML file or
+          counted in MEKA's header: ``@relation 'name: -C 6'`` for the first six attributes, ``-C
+          -6`` for the last six. The value of a label is 0 or 1, false or true, no or yes, in any
+          case. A nominal feature keeps its values if all are numbers. They become 0 and 1 if all
+          are words that are allowed for labels, and otherwise positions in the header.
     zero_based : bool
-        Whether label ids start from 0 rather than 1. In the format ``svmlight``, ``zero_based``
-        applies to feature ids, too. The formats ``arff`` and ``npz`` have no ids.
+        Whether label ids, and in ``svmlight`` also feature ids, start from 0 rather than 1. The
+        formats ``arff`` and ``npz`` have no ids.
     labels : path, optional
         The second file of ``repository-two-files``, ``npz`` and Mulan's ``arff``.
     n_features, n_labels : int, optional
-        The numbers of features d and of labels m, for formats without a header. By default the
-        largest ids of a feature and of a label in the file determine d and m. For a test file, pass
-        d and m of the training file. If the test file has features with ids of d or more, these
-        features are dropped with a warning. If the test file has label ids of m or more, an error
-        is raised.
+        The numbers of features d and of labels m, for formats without a header, by default from the
+        largest ids in the file. For a test file, pass d and m of the training file. Features with
+        ids of d or more are then dropped with a warning, but labels with ids of m or more raise an
+        error.
     vocabulary : dict, optional
-        Maps the feature names of ``vw`` to numbers. New names in the file are added to the
-        dictionary, up to ``n_features`` names. Pass the same dictionary, initially empty, for the
-        training and the test file.
+        Maps the feature names of ``vw`` to numbers, and gets the new names in the file, up to
+        ``n_features`` in all. Pass the same dictionary, initially empty, for the training and the
+        test file.
 
     Returns
     -------
     X : csr_array of float32, shape (n, d)
         Features as in the file, without explicit zeros.
     Y : csr_array of bool, shape (n, m)
-        Label sets. Repeated labels count once.
+        Label sets, in which repeated labels count once.
 
     Raises
     ------
     XmlcError
-        The file cannot be read. Malformed lines are listed as ``file:line: found ..., expected
+        If the file cannot be read. Malformed lines are listed as ``file:line: found ..., expected
         ...``.
 
     Warns
     -----
     UserWarning
-        Features with ids of ``n_features`` or more are dropped.
+        If features with ids of ``n_features`` or more are dropped.
+
+    See Also
+    --------
+    xmlc.data.formats.read_coordinates : reads a dataset in five files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from xmlc.data import load
+    >>> path = Path(tempfile.mkdtemp()) / "train.txt"
+    >>> _ = path.write_text("2 3 2\n0,1 0:0.5 2:1\n1 1:2\n")
+    >>> X, Y = load(path)
+    >>> X.toarray().tolist()
+    [[0.5, 0.0, 1.0], [0.0, 2.0, 0.0]]
+    >>> Y.toarray().tolist()
+    [[True, True], [False, True]]
     """
     path = checked_path(path)
     base = int(not zero_based)
@@ -109,7 +118,7 @@ def load(
     if labels is not None:
         second = checked_path(labels)
     format = format or detect_format(path)
-    # `read_coordinates` reads the five files of coordinates.
+    # `read_coordinates` reads the five files of coordinates
     if format not in FORMATS or format == "coordinates":
         raise XmlcError(
             f"{path}: found format {format!r}, expected one of {', '.join(FORMATS[:-1])}"
@@ -146,7 +155,7 @@ def load(
         X, dropped = first_columns(X, n_features)
         if dropped:
             warnings.warn(f"{path}: {dropped}", stacklevel=2)
-        if vocabulary is not None:  # Remove new features of the test file from the vocabulary.
+        if vocabulary is not None:  # Forget new features of the test file
             for name, number in [*vocabulary.items()]:
                 if number >= n_features:
                     del vocabulary[name]
@@ -158,7 +167,7 @@ def detect_format(path: Path) -> str:
     head = read_bytes(path, 64)
     if not head:
         raise XmlcError(f"{path}: found an empty file, expected data")
-    # An npz file is a zip file whose first member ends in .npy.
+    # An npz file is a zip file whose first member ends in .npy
     if head.startswith(b"PK\x03\x04") and b".npy" in head:
         return "npz"
     line = first_line(path)

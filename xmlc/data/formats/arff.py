@@ -1,7 +1,4 @@
-"""Read datasets of Mulan and MEKA: dense or sparse ARFF files.
-
-An XML file or a header shows which columns are labels.
-"""
+"""Datasets of Mulan and MEKA: dense or sparse ARFF files, with labels named by XML or a header."""
 
 from __future__ import annotations
 
@@ -41,9 +38,7 @@ NUMERIC = ("numeric", "real", "integer")
 
 
 class Attribute(NamedTuple):
-    """Hold the name and the line number of an attribute, and the numeric codes of its values if it
-    is nominal.
-    """
+    """An attribute with its line number and, if it is nominal, the numeric codes of its values."""
 
     name: str
     line: int
@@ -52,18 +47,12 @@ class Attribute(NamedTuple):
 
 
 def read_arff(path: Path, labels: Path | None = None) -> tuple[CSR, CSR]:
-    """Read an ARFF file.
+    """Read an ARFF file, with labels and nominal values as in `load`.
 
-    An XML file names the labels, or MEKA's header contains their number; see `load`.
-
-    Labels and features are numbered in the order of the attributes. A nominal feature keeps its
-    values if all its values are numbers. If all values are words that are allowed for labels, such
-    as no and yes, the values become 0 and
-    1. In all other nominal features, each value becomes its position in the declaration. If a
-       sparse row lacks an
-    attribute, the attribute has the first value in its declaration, as the format defines. A
-    missing value (``?``) is an error, because ARFF does not define a value that replaces it. Blank
-    lines are skipped, because the ARFF format allows blank lines.
+    Labels and features are numbered in the order of the attributes. An attribute that a sparse row
+    lacks has the first value in its declaration, as the format defines. A missing value (``?``) is
+    an error, because ARFF does not define what replaces it. Blank lines, which ARFF allows, are
+    skipped.
     """
     attributes, lines = _header(path, labels)
     is_label = np.array([attribute.is_label for attribute in attributes], dtype=bool)
@@ -100,13 +89,9 @@ def read_arff(path: Path, labels: Path | None = None) -> tuple[CSR, CSR]:
 
 
 def check_alike(first: Path, second: Path, labels: Path | None) -> None:
-    """Raise an error if two files differ in their attributes, the attributes' order, the labels or
-    the numeric codes.
+    """Raise an `XmlcError` that names the first attribute in which two files differ.
 
-    Raises
-    ------
-    XmlcError
-        The files differ. The error message names the first attribute that differs.
+    They may differ in the attributes, their order, the labels or the numeric codes.
     """
     attributes, _ = _header(first, labels)
     others, _ = _header(second, labels)
@@ -128,7 +113,7 @@ def _label_names(path: Path) -> set[str]:
     content = read_bytes(path)
     try:
         root = ElementTree.fromstring(content)
-    # An unknown encoding raises LookupError or ValueError.
+    # An unknown encoding raises LookupError or ValueError
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise XmlcError(
             f"{path}: found no XML ({error}), expected <labels><label name=.../>...</labels>"
@@ -143,9 +128,7 @@ def _label_names(path: Path) -> set[str]:
 
 
 def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[tuple[int, str]]]:
-    """Return the attributes of an ARFF file, and an iterator over the file's lines after
-    ``@data``.
-    """
+    """Return the attributes of an ARFF file, and an iterator over the lines after ``@data``."""
     attributes: dict[str, Attribute] = {}
     declared: int | None = None
     lines = text_lines(path)
@@ -187,10 +170,7 @@ def _header(path: Path, labels: Path | None) -> tuple[list[Attribute], Iterator[
 def _with_labels(
     path: Path, attributes: list[Attribute], labels: Path | None, declared: int | None
 ) -> list[Attribute]:
-    """Mark the attributes that are labels.
-
-    An XML file names the labels, or they are the first (-C 6) or last (-C -6) attributes.
-    """
+    """Mark the labels, which an XML file names, or which are the first or last attributes."""
     if labels is not None:
         names = _label_names(labels)
         missing = names - {attribute.name for attribute in attributes}

@@ -1,6 +1,4 @@
-"""Read datasets in five files, which list the positions and values of non-zeros, and the positions
-of labels.
-"""
+"""Datasets in five files with the positions and values of non-zeros and the positions of labels."""
 
 from __future__ import annotations
 
@@ -26,22 +24,16 @@ from xmlc.kernels.csr import CSR
 
 
 def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
-    """Read five files with one number on each line.
+    """Read five files with one number on each line, in which LdSM's authors publish delicious.
 
-    In all five files, ids start from 1. The lines of the files may be in any order.
-
-    The authors of LdSM (ldsm2020) publish delicious in five such files, because their program reads
-    this format.
+    Ids start from 1, as their program (ldsm2020) expects, and the lines may be in any order.
 
     Parameters
     ----------
     files : sequence of Path
-        The first three files have one line for each non-zero of X. The first file contains the
-        instance, the second file the feature, and the third file the value. The fourth and fifth
-        file have one line for each non-zero of Y: the fourth file contains the instance, and the
-        fifth file the label. An instance without features is missing from the first three files. An
-        instance without labels is missing from the fourth and fifth file. If the largest instance
-        number exceeds the number of lines, an error reports that the files are damaged.
+        Three files with a line for each non-zero of X (instance, feature and value), and two with a
+        line for each non-zero of Y (instance and label). An instance without features or labels is
+        missing from the respective files.
 
     Returns
     -------
@@ -52,8 +44,8 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
     Raises
     ------
     XmlcError
-        A line is not a valid number, files that belong together have different lengths, or a
-        feature is repeated.
+        If a line is not a valid number, files that belong together have different lengths, a
+        feature is repeated, or an instance number exceeds the number of lines.
     """
     rows, features, values, label_rows, labels = files
     row_ids = _column(rows, _id, np.int32)
@@ -64,7 +56,7 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
     _check_lengths({rows: row_ids, features: feature_ids, values: numbers})
     _check_lengths({label_rows: label_row_ids, labels: label_ids})
     n_instances = int(max(row_ids.max(initial=0), label_row_ids.max(initial=0)))
-    # Huge instance numbers are refused, because even an instance without features takes memory.
+    # Even an instance without features takes memory, so huge instance numbers are refused
     most = row_ids.size + label_row_ids.size
     if n_instances > most:
         expected = f"at most {most}, the number of lines"
@@ -78,7 +70,7 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
 
 
 def _column(path: Path, read: Callable[[str], float], dtype: type) -> np.ndarray:
-    # All ids are exact in float64.
+    # All ids are exact in float64
     numbers = array("d", each_read(MalformedLines(path), text_lines(path), read))
     return np.asarray(numbers, dtype=dtype)
 
@@ -97,7 +89,7 @@ def _check_lengths(columns: dict[Path, np.ndarray]) -> None:
 
 
 def _check_once(path: Path, rows: np.ndarray, columns: np.ndarray) -> None:
-    # The sort is stable: lines with the same instance and feature stay in the order of the file.
+    # The sort is stable, so repeated pairs stay in the order of the file
     order = np.lexsort((columns, rows))
     twice = (np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0)
     malformed = MalformedLines(path)

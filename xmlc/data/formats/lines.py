@@ -1,11 +1,9 @@
-"""Read text files, plain or compressed, by blocks or lines.
+"""Text files by blocks or lines, their numbers, and reports of malformed lines.
 
-Parse numbers, and collect malformed lines.
-
-A decimal number consists of digits and a power of ten. If the digits and the power of ten are exact
-in double precision, one operation computes the number and rounds only once. The method of this
-function is the fast path of Clinger, "How to read floating point numbers accurately", PLDI 1990. If
-``exact`` is false, the caller of `parse_decimal` has to parse the number by another method.
+A decimal number consists of digits and a power of ten. If both are exact in double precision, one
+operation computes the number and rounds only once, which is the fast path of Clinger, "How to read
+floating point numbers accurately", PLDI 1990. Callers of `parse_decimal` parse all other numbers by
+another method. Kernels read ``text`` (uint8) from ``position`` up to ``end``, the end of the line.
 """
 
 from __future__ import annotations
@@ -28,14 +26,13 @@ from xmlc.data.archives import open_plain
 T = TypeVar("T")
 BLOCK_BYTES = 1 << 22
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# Only ASCII blanks separate words, because names may contain other spaces of Unicode.
+# Only ASCII blanks separate words, because names may contain other spaces of Unicode
 BLANKS = " \t\n\r\x0b\x0c"
 LISTED = 20
-# Possessive quantifiers prevent backtracking. Backtracking takes quadratic time on long digit
-# sequences that are no number.
+# Backtracking, which possessive quantifiers prevent, takes quadratic time on long digit sequences
 DECIMAL = re.compile(r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?", re.ASCII)
 TRUTHS = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}
-# A number with more digits may exceed 64 bits, and is no valid id.
+# A number with more digits may exceed 64 bits, and is no valid id
 WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 LARGEST = int(np.iinfo(np.int32).max)
 
@@ -46,15 +43,15 @@ ZERO = 48
 NINE = 57
 UPPER_E = 69
 LOWER_E = 101
-# Powers of ten up to 10^22 are exact in double precision.
+# Powers of ten up to 10^22 are exact in double precision
 EXACT_POWERS = np.array([float(10**k) for k in range(23)])
 EXACT_MANTISSA = np.uint64(1 << 53)
-# The smallest number that rounds to infinity in single precision.
+# The smallest number that rounds to infinity in single precision
 LARGEST_FLOAT32 = 3.4028235677973366e38
 
 
 def check_readable(path: Path) -> None:
-    """Raise `XmlcError` unless the path is an existing file."""
+    """Raise an `XmlcError` unless the path is an existing file."""
     if not path.exists():
         raise MissingFileError(f"{path}: found no such file. Check the path.")
     if path.is_dir():
@@ -64,23 +61,15 @@ def check_readable(path: Path) -> None:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """Open an existing file for reading.
-
-    Whether the file is decompressed depends on its first bytes, not on its name.
-    """
+    """Open a file for reading, decompressed if its first bytes (not its name) call for it."""
     check_readable(path)
     return open_plain(path)
 
 
 def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
-    """Yield the content of a file in blocks that end with a newline.
+    """Yield the content of a file in blocks that end with a newline, added if the file lacks it.
 
-    A missing newline at the end is added.
-
-    Raises
-    ------
-    XmlcError
-        The file does not exist or is not text, or its compressed data is damaged or incomplete.
+    A file that is missing, not text or damaged raises an `XmlcError`.
     """
     rest: list[bytes] = []
     with open_bytes(path) as file:
@@ -100,10 +89,7 @@ def line_blocks(path: Path, block_bytes: int = BLOCK_BYTES) -> Iterator[bytes]:
 
 
 def read_bytes(path: Path, most: int = -1) -> bytes:
-    """Return the content of a file, or only its first ``most`` bytes.
-
-    The content must fit in memory.
-    """
+    """Return the content of a file, which must fit in memory, or only its first ``most`` bytes."""
     with open_bytes(path) as file:
         return file.read(most)
 
@@ -112,7 +98,7 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of a text file without line ends, each with its number from 1."""
     lines = (line for block in line_blocks(path) for line in io.BytesIO(block))
     for number, line in enumerate(lines, start=1):
-        # Invalid UTF-8 is escaped, because different names must remain different.
+        # Invalid UTF-8 is escaped, because different names must remain different
         yield (
             number,
             line.decode("utf-8", errors="backslashreplace").removesuffix("\n").removesuffix("\r"),
@@ -125,17 +111,12 @@ def first_line(path: Path) -> str:
 
 
 def words(text: str, most: int = -1) -> list[str]:
-    """Split a text at ASCII blanks, at most ``most`` times.
-
-    `str.split` is not used, because it also splits at spaces of Unicode that are not ASCII.
-    """
+    """Split a text at ASCII blanks only, unlike `str.split`, and at most ``most`` times."""
     return [word.decode() for word in text.encode().split(maxsplit=most)]
 
 
 class LineError(ValueError):
-    """Describe a malformed line by the text found, already quoted for messages, and the expected
-    text.
-    """
+    """An error in a line: the text found, already quoted for messages, and the expected text."""
 
     def __init__(self, found: str, expected: str):
         super().__init__(f"found {found}, expected {expected}")
@@ -144,13 +125,7 @@ class LineError(ValueError):
 
 
 class MalformedLines:
-    """Collect the malformed lines of a file, to report all of them in one error.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for the error message.
-    """
+    """The malformed lines of a file, which are reported in one error."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -158,10 +133,7 @@ class MalformedLines:
         self.messages = list[str]()
 
     def add(self, line: int, found: str, expected: str) -> None:
-        """Add a malformed line to the collected lines.
-
-        The argument ``line`` is the line's number, counted from 1.
-        """
+        """Add a malformed line by its number from 1."""
         self.count += 1
         if len(self.messages) < LISTED:
             self.messages.append(f"{self.path}:{line}: found {found}, expected {expected}")
@@ -184,10 +156,7 @@ class MalformedLines:
 def each_read(
     malformed: MalformedLines, lines: Iterable[tuple[int, str]], read: Callable[[str], T]
 ) -> Iterator[T]:
-    """Strip and parse each line, and yield the value of each line.
-
-    If some lines are malformed, raise one error after the last line.
-    """
+    """Yield the value of each stripped line, then raise one error for all malformed lines."""
     for number, line in lines:
         try:
             yield read(line.strip(BLANKS))
@@ -204,15 +173,9 @@ def quoted(text: str) -> str:
 
 
 def decimal(text: str) -> float:
-    """Return the value of a decimal number.
+    """Return the value of a decimal number that is finite in single precision.
 
-    The texts ``1_000``, ``nan`` and ``0x1p3``, which Python can convert to numbers, are not
-    allowed.
-
-    Raises
-    ------
-    LineError
-        The text is not a decimal number, or the number is infinite in single precision.
+    All other texts raise a `LineError`, even ``1_000`` and ``nan``, which Python accepts.
     """
     value = math.inf
     if DECIMAL.fullmatch(text):
@@ -223,14 +186,9 @@ def decimal(text: str) -> float:
 
 
 def truth(text: str) -> bool:
-    """Return the value of a label as a bool.
+    """Convert the value of a label: 0, 1, 1.0, or a word such as true and no, in any case.
 
-    The valid texts are 0, 1, 1.0, and words such as true and no, in any case.
-
-    Raises
-    ------
-    LineError
-        The text is not a valid value of a label.
+    All other texts raise a `LineError`.
     """
     value: float | None = TRUTHS.get(text.lower())
     if value is None and DECIMAL.fullmatch(text):
@@ -241,10 +199,7 @@ def truth(text: str) -> bool:
 
 
 def whole(text: str) -> int:
-    """Return the value of an unsigned whole number in ASCII digits.
-
-    If the text is not a whole number, raise `LineError`.
-    """
+    """Return the value of an unsigned whole number in ASCII digits, or raise a `LineError`."""
     if not WHOLE.fullmatch(text):
         raise LineError(quoted(text), "a whole number")
     return int(text)
@@ -252,13 +207,7 @@ def whole(text: str) -> int:
 
 @njit
 def parse_integer(text, position, end):
-    """Read an unsigned integer in a line of text.
-
-    Parameters
-    ----------
-    text : uint8 (n,)
-    position, end : int64
-        Start of the number, and end of the line.
+    """Read an unsigned integer.
 
     Returns
     -------
@@ -267,7 +216,7 @@ def parse_integer(text, position, end):
     """
     value = np.int64(0)
     while position < end and ZERO <= text[position] <= NINE:
-        # Stop at 2^53 to prevent an overflow, because no valid number is larger.
+        # No valid number is larger than 2^53, so this prevents an overflow
         if value < 1 << 53:
             value = value * 10 + (text[position] - ZERO)
         position += 1
@@ -276,23 +225,16 @@ def parse_integer(text, position, end):
 
 @njit
 def parse_decimal(text, position, end):
-    """Read a decimal number in a line of text.
-
-    Parameters
-    ----------
-    text : uint8 (n,)
-    position, end : int64
-        Start of the number, and end of the line.
+    """Read a decimal number.
 
     Returns
     -------
     value : float64
-        The value of the number, which is correctly rounded if ``exact`` is true.
+        Correctly rounded if ``exact`` is true.
     next : int
         Position after the number, or ``position`` if there is none.
     exact : bool
-        Whether the digits and the power of ten are both exact in double precision, so that one
-        operation rounds once.
+        Whether the digits and the power of ten are both exact in double precision.
     """
     start = position
     negative = position < end and text[position] == MINUS
@@ -301,8 +243,7 @@ def parse_decimal(text, position, end):
     mantissa = np.uint64(0)
     digits = 0
     exponent = 0
-    # The change of the exponent by each digit is 0 before the decimal point, and -1 after the
-    # point.
+    # Change of the exponent by each digit: 0 before the decimal point, -1 after it
     step = 0
     seen = False
     while position < end:
@@ -311,7 +252,7 @@ def parse_decimal(text, position, end):
                 mantissa = mantissa * np.uint64(10) + np.uint64(text[position] - ZERO)
                 digits += mantissa > 0
                 exponent += step
-            else:  # The mantissa is full: another digit would not fit into 64 bits.
+            else:  # Another digit would not fit into 64 bits
                 digits = 20
                 exponent += step + 1
             seen = True

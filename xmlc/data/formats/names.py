@@ -1,4 +1,4 @@
-"""Read the names of labels in a table cell or a JSON value."""
+"""Names of labels in a table cell or a JSON value."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from xmlc.data.formats.lines import BLANKS, DECIMAL, LineError, quoted
 SEPARATOR = ";"
 OTHER_SEPARATORS = ",|#\t\n"
 MULTI_HOT = {"0", "1", "0.0", "1.0", "true", "false"}
-# Keys of a label's JSON object whose value is a number, such as the label's score.
+# Keys of a label's JSON object with a number that is 0 if the text does not have the label
 SCORES = ("score", "value", "probability", "confidence", "weight")
 ENTRY = re.compile(r"[^\s,;|()]+", re.ASCII)
 ANGLES = re.compile(r"\A\s*<([^<>\s:]*:[^<>\s]*)>\s*\Z", re.ASCII)
-# Each group matches names from cells with another form than names with semicolons between them.
-# Only ASCII blanks separate words, and matching takes linear time.
+# Each group matches names in cells that are not just names with semicolons between them. Matching
+# takes linear time.
 URI = r"<?[a-z][a-z\d+.-]*://|<?urn:|<[^<>\s:]+:"
 OTHER_FORM = re.compile(
     rf"""
@@ -50,9 +50,8 @@ class LabelNames:
     Parameters
     ----------
     separator : str, optional
-        Separator between names in a cell, which is then only split and may contain any text. By
-        default, the separator is a semicolon, a cell that begins with a bracket or brace is JSON,
-        and cells with another form are refused.
+        Separator at which cells with any text are split. By default it is a semicolon, a cell that
+        begins with a bracket or brace is JSON, and cells with another form are refused.
     """
 
     def __init__(self, separator: str | None = None) -> None:
@@ -65,15 +64,10 @@ class LabelNames:
         self._marks = Counter[str]()
 
     def of_cell(self, cell: str) -> list[str]:
-        """Return the distinct names in a cell, in order of first appearance.
+        """Return the distinct names in a cell in their order, in linear time.
 
-        Reading a cell takes time linear in the length of the cell.
-
-        Raises
-        ------
-        LineError
-            The cell has another form than names with a separator between them or JSON, or contains
-            only zeros and ones.
+        A cell that is neither JSON nor names with a separator between them, or that contains only
+        zeros and ones, raises a `LineError`.
         """
         cell = cell.strip(BLANKS)
         if self.separator is not None:
@@ -104,15 +98,15 @@ class LabelNames:
         Parameters
         ----------
         value : list, dict, str or None
-            A list of names, of whole numbers, or of objects with a ``label`` or ``uri``, or one
-            such object. An object may have a ``score`` or ``value`` of 0 or 1. The value may also
-            be an object that maps each name to 0 or 1, or to false or true, an object with a list
-            as ``choices``, or the text of a cell.
+            A list of names, of whole numbers, or of objects with a ``label`` or ``uri`` and
+            possibly a ``score`` or ``value`` of 0 or 1, or one such object. It may also be an
+            object that maps each name to 0 or 1, or to false or true, one with a list as
+            ``choices``, or the text of a cell.
 
         Raises
         ------
         LineError
-            The value has none of the allowed forms, or a label has two URIs.
+            If the value has another form, or a label has two URIs.
         """
         if value is None:
             return []
@@ -120,7 +114,7 @@ class LabelNames:
             return self.of_cell(value)
         if isinstance(value, dict):
             choices = value.get("choices")
-            if isinstance(choices, list) and len(value) == 1:  # Label Studio writes this key.
+            if isinstance(choices, list) and len(value) == 1:  # Label Studio writes this key
                 value = choices
             elif isinstance(value.get("label"), str) or isinstance(value.get("uri"), str):
                 value = [value]
@@ -166,7 +160,7 @@ class LabelNames:
 
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Convert the pairs of a JSON object to a dict. Raise `LineError` if a key is repeated."""
+    """Convert the pairs of a JSON object to a dict, or raise a `LineError` for a repeated key."""
     found = dict(pairs)
     if len(found) < len(pairs):
         counts = Counter(key for key, _ in pairs)
@@ -189,7 +183,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def _refuse_multi_hot(values: list[Any]) -> None:
-    """Raise `LineError` if a list has only zeros and ones, but allow two names or one number."""
+    """Raise a `LineError` if a list has only zeros and ones, except two names or one number."""
     if not MULTI_HOT.issuperset(str(value).strip(BLANKS).lower() for value in values):
         return
     are_names = all(isinstance(value, str) for value in values)

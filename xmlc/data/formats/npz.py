@@ -1,7 +1,4 @@
-"""Read pairs of sparse matrices written by ``scipy.sparse.save_npz``.
-
-PECOS stores its datasets as pairs of sparse matrices, too.
-"""
+"""Pairs of sparse matrices written by ``scipy.sparse.save_npz``, as PECOS stores its datasets."""
 
 from __future__ import annotations
 
@@ -19,24 +16,19 @@ from xmlc.kernels.csr import CSR, as_features, as_labels
 
 
 def read_npz(features: Path, labels: Path) -> tuple[CSR, CSR]:
-    """Read features and labels of a training or test set.
-
-    The matrices may have any dtype and sparse format; see `load`.
+    """Read the features and labels of a dataset, matrices of any dtype and sparse format.
 
     Raises
     ------
     XmlcError
-        A file contains no sparse matrix, X contains a value that is not finite, or Y contains a
-        value other than 0 and 1.
+        If a file contains no sparse matrix, X a value that is not finite, or Y one other than 0 and
+        1.
     """
     return read_matrix(features, as_features), read_matrix(labels, as_labels)
 
 
 def read_matrix(path: Path, gate: Callable[[Any], CSR]) -> CSR:
-    """Read a matrix and return ``gate(matrix)``, which checks the matrix.
-
-    Error messages begin with the file's path.
-    """
+    """Read a matrix and return ``gate(matrix)``, whose error messages then begin with the path."""
     try:
         return gate(load_npz(path))
     except InvalidDataError as error:
@@ -44,21 +36,16 @@ def read_matrix(path: Path, gate: Callable[[Any], CSR]) -> CSR:
 
 
 def load_npz(path: Path) -> Any:
-    """Read a sparse matrix written by ``scipy.sparse.save_npz``, without unpickling.
+    """Read an unchecked sparse matrix of ``scipy.sparse.save_npz``, without unpickling.
 
-    This function does not check the values.
-
-    Raises
-    ------
-    XmlcError
-        The file does not exist, is damaged, or has another format.
+    A file that is missing, damaged or of another format raises an `XmlcError`.
     """
     check_readable(path)
     try:
         return sparse.load_npz(io.BytesIO(read_bytes(path)) if is_compressed(path) else path)
     except XmlcError:
         raise
-    except Exception as error:  # Damaged zip files raise eight types of exceptions.
+    except Exception as error:  # Damaged zip files raise eight types of exceptions
         let_through(error)
         expected = "expected a file from scipy.sparse.save_npz"
         raise XmlcError(f"{path}: found no sparse matrix or a damaged one, {expected}") from error

@@ -1,8 +1,9 @@
-"""Read sparse row formats: the repository format, its variant with two files, and SVMLight.
+"""Sparse row formats: the repository format, its variant with two files, and SVMLight.
 
 A row is ``label,label feature:value feature:value ...``. The parser reads each byte of the file
-once, and writes 8 bytes for each non-zero and 4 bytes for each label. If the ids in a row are not
-in ascending order, scipy sorts the entries of the row after the parsing.
+once, and writes 8 bytes for each non-zero and 4 bytes for each label. Rows whose ids do not ascend
+are sorted by scipy afterwards. Kernels read ``text`` (uint8) from ``position`` up to ``end``, the
+end of the line.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ COMMA = 44
 COLON = 58
 HASH = 35
 
-# Error codes of malformed lines. `_expectation` returns the message for a code.
+# Error codes of malformed lines, with messages in `_expectation`
 BLANK = 1
 BAD_LABEL = 2
 LABEL_RANGE = 3
@@ -53,15 +54,14 @@ NOT_FINITE = 8
 
 
 class RowFormat(NamedTuple):
-    """Hold the properties in which row formats differ."""
+    """The properties in which row formats differ."""
 
-    #: Whether rows may begin with labels. If rows have no labels, an empty line is a row without
-    #: entries.
+    #: Whether rows may begin with labels. If not, an empty line is a row without entries.
     with_labels: bool = True
-    #: Whether ``#`` begins a comment. Lines that contain only a comment are not rows.
+    #: Whether ``#`` begins a comment. Lines with only a comment are not rows.
     comments: bool = False
-    #: The smallest feature id and the smallest label id (0 or 1), and the numbers of features and
-    #: labels. Each id must be less than the smallest id plus the number of columns.
+    #: The smallest feature id and label id (0 or 1), and the numbers of features and labels, which
+    #: bound the ids.
     base: int = 0
     label_base: int = 0
     n_features: int = LARGEST
@@ -69,36 +69,29 @@ class RowFormat(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Hold the parser's results for one block.
-
-    When the next block is parsed, the arrays are overwritten.
-    """
+    """The parser's results for one block, overwritten by those of the next block."""
 
     #: The features of all rows (uint32), their values (float32), and the end of each row in both
-    #: arrays (int64).
+    #: (int64).
     ids: np.ndarray
     values: np.ndarray
     row_ends: np.ndarray
-    #: The labels of all rows (uint32), and the end of each row in the array of labels (int64).
+    #: The labels of all rows (uint32), and the end of each row among them (int64).
     labels: np.ndarray
     label_ends: np.ndarray
     #: The line number of each row in the file, int64.
     row_lines: np.ndarray
-    #: Values that the kernel cannot compute exactly, int64 (h, 3). The columns are the value's
-    #: index in ``values``, and its start and end in the text.
+    #: Values that the kernel cannot compute exactly, int64 (h, 3): index in ``values``, start and
+    #: end in the text.
     hard: np.ndarray
-    #: Malformed lines, int64 (e, 3). The columns are line number, error code, and position in the
-    #: text (-1 for a blank line). If a line has several errors, only the first error is stored.
-    #: Blank lines are malformed only if a row follows.
+    #: Malformed lines with their first error, int64 (e, 3): line number, error code, and position
+    #: in the text (-1 for a blank line, which is malformed only if a row follows).
     errors: np.ndarray
 
     @classmethod
     def of(cls, size: int) -> Buffers:
-        """Allocate buffers for ``size`` bytes of text.
-
-        The operating system gives no memory to parts of the buffers that are never used.
-        """
-        # The shortest pair is "1:2 ", and the shortest label is "1,".
+        """Allocate buffers for ``size`` bytes of text, of which unused parts take no memory."""
+        # The shortest pair is "1:2 ", and the shortest label is "1,"
         n_pairs = size // 4 + 2
         n_labels = size // 2 + 2
         n_lines = size + 1
@@ -115,16 +108,9 @@ class Buffers(NamedTuple):
 
 
 class _RowReader:
-    """Parse blocks of text in order, and store the rows, the line number and the errors.
+    """A parser of successive blocks of text, which counts lines and collects rows and errors.
 
-    Parameters
-    ----------
-    path : Path
-    layout : RowFormat
-    first_line : int
-        Line number of the first line that is parsed.
-    column : str
-        Name of the ids before the colons ("feature" or "label"), for error messages.
+    For error messages, ``column`` names the ids before the colons ("feature" or "label").
     """
 
     def __init__(self, path: Path, layout: RowFormat, first_line: int, column: str = "feature"):
@@ -135,13 +121,13 @@ class _RowReader:
         self.n_rows = 0
         self._blank_line = -1
         self._buffers = Buffers.of(0)
-        # Six lists, each with one array per block: ids, values, labels, line numbers of rows, ids
-        # per row, labels per row.
+        # One array per block in each list: ids, values, labels, and line number, number of ids and
+        # number of labels of each row
         types = (np.uint32, np.float32, np.uint32, np.int64, np.int64, np.int64)
         self._parts = [[np.empty(0, dtype)] for dtype in types]
 
     def parse(self, text: bytes) -> None:
-        """Parse one block, which consists of whole lines."""
+        """Parse one block of whole lines."""
         buffer = np.frombuffer(text, dtype=np.uint8)
         if self._buffers.row_ends.size <= buffer.size:
             self._buffers = Buffers.of(buffer.size)
@@ -161,15 +147,14 @@ class _RowReader:
             token = b""
             if position >= 0:
                 token = next(TOKEN.finditer(text, position))[0]
-                # If there is a blank at the position, the token is the line up to the position.
+                # At a blank, the token is the line up to the blank
                 token = token or text[text.rfind(b"\n", 0, position) + 1 : position]
             malformed[line] = (code, token.decode("utf-8", errors="replace"))
         for line, (code, found) in sorted(malformed.items()):
             self.malformed.add(line, quoted(found), _expectation(code, self.layout, self.column))
         self.malformed.count += max(n_errors - LISTED, 0)
         self.n_rows += n_rows
-        # After the first malformed line, no results are kept, and parsing goes on only to find more
-        # malformed lines.
+        # After the first malformed line, parsing goes on only to find more of them
         if self.malformed.count == 0:
             lengths = np.diff(row_ends, prepend=0)
             label_counts = np.diff(buffers.label_ends[:n_rows], prepend=0)
@@ -186,14 +171,12 @@ class _RowReader:
                 parts.append(part.copy())
 
     def matrices(self) -> tuple[CSR, CSR]:
-        """Return (X, Y) from all parsed blocks, in canonical form and without zeros.
-
-        This method can be called only once, because it releases the parsed blocks.
+        """Return (X, Y) in canonical form and without zeros, and release the parsed blocks.
 
         Raises
         ------
         XmlcError
-            Some lines are malformed, or a row has a feature twice.
+            If some lines are malformed, or a row has a feature twice.
         """
         self.malformed.raise_any()
         ids, values, labels, lines, lengths, label_counts = map(_joined, self._parts)
@@ -219,17 +202,16 @@ class _RowReader:
 
 
 def read_repository(path: Path, label_base: int = 0) -> tuple[CSR, CSR]:
-    """Read a file in the repository format, which begins with a header ``n d m``; see `load`."""
+    """Read a file in the repository format, which begins with a header ``n d m`` (`load`)."""
     return _read_with_header(
         path, ("instances", "features", "labels"), RowFormat(label_base=label_base)
     )
 
 
 def read_rows(path: Path, base: int, label_base: int, n_labels: int | None) -> tuple[CSR, CSR]:
-    """Read rows without a header, as in SVMLight and LIBSVM; see `load`.
+    """Read rows without a header, as in SVMLight and LIBSVM (`load`).
 
-    Feature ids start from ``base``, and label ids start from ``label_base``. If ``n_labels`` is
-    given, label ids must be less than ``label_base`` plus ``n_labels``.
+    Feature ids start from ``base``, label ids from ``label_base``.
     """
     layout = RowFormat(comments=True, base=base, label_base=label_base)
     if n_labels is not None:
@@ -245,9 +227,9 @@ def read_rows(path: Path, base: int, label_base: int, n_labels: int | None) -> t
 
 
 def read_two_files(features: Path, labels: Path, base: int = 0) -> tuple[CSR, CSR]:
-    """Read a dataset in two files. Each file has a header of two numbers and rows of ``id:value``.
+    """Read a dataset in two files, each with a header of two numbers and rows of ``id:value``.
 
-    Label ids start from ``base``, and feature ids start from 0.
+    Label ids start from ``base``, feature ids from 0.
     """
     layout = RowFormat(with_labels=False, n_labels=0)
     X, _ = _read_with_header(features, ("instances", "features"), layout)
@@ -300,25 +282,20 @@ def _header(path: Path, line: bytes, names: tuple[str, ...]) -> tuple[int, ...]:
 def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: int) -> CSR:
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     if ids.size <= LARGEST:
-        # If ``indptr`` and ``ids`` had different types, scipy would copy ``ids``.
+        # If ``indptr`` and ``ids`` had different types, scipy would copy ``ids``
         indptr = indptr.astype(np.int32)
     return sparse.csr_array((data, ids.view(np.int32), indptr), shape=(lengths.size, n_columns))
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    """Concatenate the arrays in a list, and empty the list, so that the memory of its arrays is
-    released.
-    """
+    """Concatenate the arrays in a list, which is emptied to release their memory."""
     whole = np.concatenate(parts)
     parts.clear()
     return whole
 
 
 def _expectation(code: int, layout: RowFormat, column: str) -> str:
-    """Return the expected text for an error code, in words.
-
-    ``column`` is the name of the ids before the colons.
-    """
+    """Return the expected text of a message, by error code and name of the ids."""
     first = layout.label_base
     hint = ""
     if first == 0:
@@ -337,12 +314,7 @@ def _expectation(code: int, layout: RowFormat, column: str) -> str:
 
 @njit(inline="always")
 def is_gap(byte):
-    """Return whether a byte separates tokens.
-
-    Parameters
-    ----------
-    byte : uint8
-    """
+    """Return whether a byte (uint8) separates tokens."""
     return byte == SPACE or byte == TAB or byte == RETURN
 
 
@@ -350,21 +322,11 @@ def is_gap(byte):
 def parse_labels(text, position, end, layout, labels, count):
     """Read a list of labels with commas between them.
 
-    Parameters
-    ----------
-    text : uint8 (n,)
-    position, end : int64
-        Start of the labels, and end of the line.
-    layout : RowFormat
-    labels : uint32
-        Output buffer.
-    count : int64
-        Number of labels that are already in ``labels``.
+    They are added to ``labels`` (uint32), which has ``count`` labels already.
 
     Returns
     -------
-    count, next position, error code : int64
-        If the labels are valid, the error code is 0.
+    count, next position, error code (0 for valid labels) : int64
     """
     while True:
         label, after = parse_integer(text, position, end)
@@ -382,14 +344,7 @@ def parse_labels(text, position, end, layout, labels, count):
 
 @njit
 def starts_with_labels(text, position, end):
-    """Return whether the first token of a row has no colon, and is therefore a list of labels.
-
-    Parameters
-    ----------
-    text : uint8 (n,)
-    position, end : int64
-        Start and end of the row.
-    """
+    """Return whether the first token of a row has no colon and is therefore a list of labels."""
     while position < end and not is_gap(text[position]):
         if text[position] == COLON:
             return False
@@ -401,24 +356,12 @@ def starts_with_labels(text, position, end):
 def parse_features(text, position, end, layout, ids, values, count, hard, n_hard):
     """Read pairs ``feature:value`` up to the end of a line.
 
-    Parameters
-    ----------
-    text : uint8 (n,)
-    position, end : int64
-        Start of the pairs, and end of the line.
-    layout : RowFormat
-    ids, values : uint32, float32
-        Output buffers.
-    count : int64
-        Number of pairs already in ``ids`` and ``values``.
-    hard, n_hard : int64 (h, 3), int64
-        Output buffer for values that the caller has to parse, and the number of values in the
-        buffer.
+    They are added to ``ids`` (uint32) and ``values`` (float32), which have ``count`` pairs already,
+    and values that the caller has to parse to ``hard`` (int64, (h, 3)), which has ``n_hard``.
 
     Returns
     -------
-    count, n_hard, next position, error code : int64
-        If the line is valid, the error code is 0.
+    count, n_hard, next position, error code (0 for a valid line) : int64
     """
     while True:
         while position < end and is_gap(text[position]):
@@ -456,21 +399,7 @@ def parse_features(text, position, end, layout, ids, values, count, hard, n_hard
 
 @njit
 def find_line(text, start, comments):
-    """Find the end of a line of text.
-
-    Parameters
-    ----------
-    text : uint8 (n,)
-    start : int64
-        Start of the line.
-    comments : bool
-        Whether ``#`` begins a comment.
-
-    Returns
-    -------
-    end, stop : int64
-        Position of the newline, and end of the content.
-    """
+    """Return the position of a line's newline, and the end of its content without a comment."""
     end = start
     while text[end] != NEWLINE:
         end += 1
@@ -486,19 +415,7 @@ def find_line(text, start, comments):
 
 @njit
 def note(errors, n_errors, line, code, position):
-    """Store a malformed line if the buffer has space.
-
-    Return the number of malformed lines, including the stored line.
-
-    Parameters
-    ----------
-    errors : int64 (e, 3)
-        Output buffer.
-    n_errors : int64
-        Number of malformed lines so far.
-    line, code, position : int64
-        Line number, error code, and position in the text.
-    """
+    """Store a malformed line if ``errors`` has space, and return the new number of such lines."""
     if n_errors < errors.shape[0]:
         errors[n_errors, 0] = line
         errors[n_errors, 1] = code
@@ -515,19 +432,17 @@ def parse_rows(text, first_line, blank_line, layout, buffers):
     text : uint8
         The block, which ends with a newline.
     first_line : int
-        Number of the block's first line in the file.
+        Its number in the file.
     blank_line : int
-        Line number of the first blank line after the last row so far, or -1 if no blank line
-        follows this row.
+        Number of the first blank line after the last row so far, or -1.
     layout : RowFormat
     buffers : Buffers
-        The buffers in which the results are stored. Each malformed line is stored as an empty row.
+        Output, in which a malformed line is an empty row.
 
     Returns
     -------
     n_rows, next_line, blank_line, n_hard, n_errors : int
-        ``n_errors`` may exceed the length of ``errors``. The number ``n_hard`` never exceeds the
-        length of the array ``hard``.
+        ``n_errors`` may exceed the length of ``errors``, whereas ``hard`` is always long enough.
     """
     ids = buffers.ids
     values = buffers.values

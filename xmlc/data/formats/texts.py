@@ -1,4 +1,4 @@
-"""Read texts with the names of their labels from CSV, TSV, JSON and fastText's format."""
+"""Texts with the names of their labels, from CSV, TSV, JSON and fastText's format."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from xmlc.data.formats.lines import BLANKS, BYTE_ORDER_MARK, LineError, open_byt
 from xmlc.data.formats.names import MULTI_HOT, LabelNames, once
 
 FASTTEXT = "__label__"
-# Annif's names of the column (CSV) or key (JSON) of labels.
+# Annif's names of the column (CSV) or key (JSON) of labels
 ANNIF = ("subject_uris", "subjects")
 STDIN = Path("-")
-DELIMITERS = ",;\t|"  # Delimiters of CSV, one of which is found in the header by default.
-SOME = 30  # Minimum number of texts for which xmlc warns if every label has only one text.
-# Texts for missing values in pandas, Python and databases.
+DELIMITERS = ",;\t|"  # Of CSV, one of which is found in the header by default
+SOME = 30  # With fewer texts or labels, labels with only one text each need no warning
+# Texts for missing values in pandas, Python and databases
 MISSING = ("nan", "NaN", "None", "null", "NULL", "<NA>")
 FORMAT_OF_SUFFIX = {
     ".csv": "csv",
@@ -36,8 +36,7 @@ FORMAT_OF_SUFFIX = {
 }
 WITH_CELLS = ("csv", "tsv", "jsonl", "json")
 DECODER = json.JSONDecoder(object_pairs_hook=once)
-# HEADINGS contains common names of columns. If the first line of a TSV file contains only names in
-# HEADINGS, the line is a header.
+# Common names of columns. The first line of a TSV file is a header if it has only such names.
 HEADINGS = set(
     "id text texts title titles name headline abstract summary body content document sentence "
     "description question comment review message label labels heading headings subject subjects "
@@ -47,20 +46,18 @@ HEADINGS = set(
 
 
 class Columns(NamedTuple):
-    """The names of the columns that contain the text, the labels and other values to keep."""
+    """The columns (CSV and TSV) or keys (JSON) of text, labels and other values to keep."""
 
-    #: In CSV and TSV, each name is the name of a column, and in JSON the name of a key. If no
-    #: column has the default name ``labels``, Annif's names are tried.
     text: str = "text"
+    #: If no column has the default name, Annif's names are tried.
     labels: str = "labels"
-    #: Separator between labels in a cell. With None, a cell contains names with semicolons between
-    #: them, or JSON, and cells that seem to have another form are refused. A given separator is
-    #: only split at.
+    #: Separator at which a cell of labels is split. With None, a cell contains JSON, or names with
+    #: semicolons between them, and cells that seem to have another form are refused.
     separator: str | None = None
-    #: Delimiter between columns. With None, the delimiter of TSV is a tab. With None, the delimiter
-    #: of CSV is found in the header, and is one of ``,;|`` or a tab.
+    #: Delimiter between columns. With None, it is a tab in TSV, and in CSV the one of ``,;|`` and
+    #: the tab that the header shows.
     delimiter: str | None = None
-    #: Names of the columns or keys whose values are kept with each text.
+    #: Columns or keys whose values are kept with each text.
     keep: tuple[str, ...] = ()
 
 
@@ -68,7 +65,7 @@ USUAL = Columns()
 
 
 class Document(NamedTuple):
-    """A text and the names of its labels, which are distinct and have no blanks at either end."""
+    """A text and the distinct names of its labels, without blanks at either end."""
 
     text: str
     labels: list[str]
@@ -86,7 +83,7 @@ def documents(
 ) -> Documents:
     r"""Yield the documents of a file one by one.
 
-    Lines end with ``\n`` or ``\r\n``. Unicode spaces that are not ASCII are ordinary characters.
+    Lines end with ``\n`` or ``\r\n``, and only ASCII blanks count as spaces.
 
     Parameters
     ----------
@@ -94,21 +91,18 @@ def documents(
         The file, plain or compressed (.gz, .xz, .bz2, recognized by content), or ``-`` for standard
         input.
     format : {"csv", "tsv", "jsonl", "json", "fasttext"}, optional
-        The format. By default the suffix of the file's name determines the format. The suffix
-        ``.txt`` means fastText's format.
+        By default, the suffix of the file determines the format, and ``.txt`` means fastText's.
 
-        - ``csv`` has a header that names the columns, which may follow Excel's line ``sep=;``. A
-          cell contains labels with a separator between them, or JSON.
-        - ``tsv`` has rows as in ``csv``, but with tabs between the cells. Without a header, each
-          line of TSV has a text, a tab and a cell of labels. In TSV without a header, quotes are
-          ordinary characters.
+        - ``csv`` has a header that names the columns, possibly after Excel's line ``sep=;``. A cell
+          contains labels with a separator between them, or JSON.
+        - ``tsv`` has such rows with tabs between the cells. Without a header, each line has a text,
+          a tab and a cell of labels, and quotes are ordinary characters.
         - ``jsonl`` and ``json`` have one object on each line, or one array of objects. The labels
           are a list of names, of whole numbers, or of objects with a ``label`` or ``uri``, as in
-          Annif's ``subjects``. The labels may also be an object with 0 or 1 for each name, as in
-          spaCy's ``cats``, an object with a list of ``choices``, as in Label Studio, or a text as
-          in a cell of CSV.
-        - ``fasttext`` has a text on each line, in which words that begin with ``__label__`` are
-          labels. All other words of the line are the text.
+          Annif's ``subjects``. They may also be an object with 0 or 1 for each name (spaCy's
+          ``cats``) or with a list of ``choices`` (Label Studio), or a text as in a cell of CSV.
+        - ``fasttext`` has a text on each line, in which words with the prefix ``__label__`` are
+          labels instead.
     columns : Columns
     labelled : bool
         Whether to read the labels.
@@ -116,15 +110,15 @@ def documents(
     Raises
     ------
     XmlcError
-        The format is unknown, the file is not text in this format, a line has no text, or a cell of
-        labels has another form. The message names the option to set.
+        If the format is unknown, the file is not text in this format, a line has no text, or a cell
+        of labels has another form. The message names the option to set.
 
     Warns
     -----
     UserWarning
-        At least half of the texts have no label, no label has two texts, the only labels are 0 and
-        1, a label seems to be a missing value, the labels seem to have another separator, or the
-        first line of a TSV looks like a header.
+        If at least half of the texts have no label, no label has two texts, the only labels are 0
+        and 1, a label seems to be a missing value, the labels seem to have another separator, or
+        the first line of a TSV looks like a header.
     """
     format = format or format_of(path)
     _check_options(path, format, columns)
@@ -151,7 +145,7 @@ def documents(
 
 
 def format_of(path: Path) -> str:
-    """Return the format that a file's suffix implies, or an empty text for an unknown suffix."""
+    """Return the format that a file's suffix implies, or an empty text."""
     for suffix in reversed(path.suffixes):
         if suffix.lower() not in SUFFIXES:
             return FORMAT_OF_SUFFIX.get(suffix.lower(), "")
@@ -159,7 +153,7 @@ def format_of(path: Path) -> str:
 
 
 def _check_options(path: Path, format: str, columns: Columns) -> None:
-    """Raise an error if the format is unknown, or has no use for an option."""
+    """Raise an error if the format is unknown or has no use for an option."""
     if format not in READERS:
         found = f"format {format!r}"
         if not format:
@@ -182,7 +176,7 @@ def _check_options(path: Path, format: str, columns: Columns) -> None:
 
 
 def _advice(format: str, columns: Columns, names: LabelNames) -> str:
-    """Return a sentence for error messages: how to write labels in a format."""
+    """Return a sentence about how a format writes labels."""
     if format == "fasttext":
         return f"Labels are words that begin with {FASTTEXT}."
     source = repr(columns.labels)
@@ -194,7 +188,7 @@ def _advice(format: str, columns: Columns, names: LabelNames) -> str:
 
 
 def _doubt(seen: Counter[str], n: int, format: str, columns: Columns) -> str:
-    """Return a warning if the texts seem to have no real labels, and otherwise an empty text."""
+    """Return a warning if the texts seem to have no real labels, else an empty text."""
     if n >= SOME and len(seen) >= SOME and len(seen) == seen.total():
         counts = f"{n} texts, {len(seen)} labels"
         return f"found no label with two texts ({counts}). Texts and labels may be swapped."
@@ -240,18 +234,18 @@ def lines_of(path: Path) -> Generator[str, None, None]:
 
 def _standard_input() -> BinaryIO:
     file = sys.stdin.buffer
-    if hasattr(file, "peek"):  # A file in memory that replaces standard input has no such method.
+    if hasattr(file, "peek"):  # A file in memory that replaces standard input lacks it
         return plain(file, str(STDIN))
     return file
 
 
 def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Documents:
-    """Yield the documents in the rows of a CSV file with a header."""
+    """Yield the documents of a CSV file, whose first line may be Excel's ``sep=;``."""
     first = next(lines, "")
     delimiter = ","
-    if first.rstrip("\r\n")[:-1].lower() == "sep=":  # Excel takes this line as the delimiter.
+    if first.rstrip("\r\n")[:-1].lower() == "sep=":  # Excel takes this line as the delimiter
         delimiter = first[4]
-        first = "\n"  # Blank lines are skipped, and the numbers of the other lines stay.
+        first = "\n"  # Blank lines are skipped, and the numbers of the other lines stay
     else:
         for each in DELIMITERS:
             if columns.text in _headings(first, each):
@@ -261,11 +255,7 @@ def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
 
 
 def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Documents:
-    """Yield the documents of a TSV file.
-
-    If the file has a header, cells may be quoted as in CSV. If a file has no header, quotes in the
-    file are plain text.
-    """
+    """Yield the documents of a TSV file, in which quotes are plain text unless it has a header."""
     first = next(lines, "")
     delimiter = columns.delimiter or "\t"
     headings = _headings(first, delimiter)
@@ -310,7 +300,7 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
 
 
 def _headings(line: str, delimiter: str) -> list[str]:
-    """Return the column names in a header line."""
+    """Return the names of columns in a line."""
     return [name.strip(BLANKS).strip('"') for name in line.split(delimiter)]
 
 
@@ -351,7 +341,7 @@ def _rows(
 
 
 def _label_key(columns: Columns, keys: Collection[str]) -> str:
-    """Return the column or key of the labels, which may have one of Annif's names by default."""
+    """Return the column or key of the labels, by default possibly one of Annif's names."""
     if columns.labels == USUAL.labels and columns.labels not in keys:
         for key in ANNIF:
             if key in keys:
@@ -360,7 +350,7 @@ def _label_key(columns: Columns, keys: Collection[str]) -> str:
 
 
 def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a table, except blank lines, each with the number of its first line."""
+    """Yield the rows of a table without blank lines, each with the number of its first line."""
     csv.field_size_limit(sys.maxsize)
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     start = 1
@@ -383,22 +373,21 @@ def _document(
     value: Any,
     kept: tuple[Any, ...] = (),
 ) -> Document:
-    """Create a document from a text and a cell or JSON value with its labels.
+    """Create a document from a text and a cell or JSON value, unread if ``names`` is None.
 
-    If the argument ``names`` is None, labels are not read. The argument ``field`` is the place of
-    the labels.
+    For messages, ``field`` is the place of the labels.
     """
     labels: list[str] = []
     try:
         if names:
             labels = names.of_value(value)
         (text + "".join(labels) + json.dumps(kept, ensure_ascii=False, allow_nan=False)).encode()
-    except UnicodeEncodeError as error:  # JSON allows lone surrogates, which UTF-8 cannot encode.
+    except UnicodeEncodeError as error:  # JSON allows lone surrogates, which UTF-8 cannot encode
         expected = f"whole characters ({error})"
         raise XmlcError(f"{place}: found half of a character, expected {expected}") from None
     except LineError as error:
         raise XmlcError(f"{place}: {field}: {error}") from None
-    except ValueError:  # Python reads 1e400 as infinity, which JSON cannot represent.
+    except ValueError:  # Python reads 1e400 as infinity, which JSON cannot represent
         expected = "finite numbers. Quote them."
         raise XmlcError(f"{place}: found {shown(kept)} to keep, expected {expected}") from None
     return Document(text, labels, kept)
@@ -423,7 +412,7 @@ def _json(
             raise XmlcError(f"{place}: found {shown(text)}, expected {expected}")
         if names:
             names.keys = list(row)
-            # The annotation tool Prodigy marks objects whose labels are not valid.
+            # The annotation tool Prodigy marks objects whose labels are not valid
             if row.get("answer") in ("reject", "ignore"):
                 expected = "only accepted labels. Remove the other objects."
                 raise XmlcError(f"{place}: found answer {row['answer']!r}, expected {expected}")
@@ -433,7 +422,7 @@ def _json(
 
 
 def _objects(lines: Iterator[str], path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield place and content of each JSON object in a file: one object per line, or one array."""
+    """Yield place and content of the JSON objects in a file, one per line or in one array."""
     for number, line in enumerate(lines, start=1):
         start = line.strip(BLANKS)
         if start.startswith("["):
@@ -448,7 +437,7 @@ def _objects(lines: Iterator[str], path: Path) -> Iterator[tuple[str, dict[str, 
 
 
 def _array(text: str, path: Path, line: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of a JSON array that begins in the given line of the file."""
+    """Yield the objects of a JSON array that begins in ``line`` of the file."""
     position = _behind_space(text, text.index("[") + 1)
     counted = 0
     has_next = not text.startswith("]", position)
@@ -474,14 +463,14 @@ def _array(text: str, path: Path, line: int) -> Iterator[tuple[str, dict[str, An
 
 
 def _behind_space(text: str, position: int) -> int:
-    """Return the position after JSON's white space."""
+    """Return the position after white space of JSON."""
     while position < len(text) and text[position] in " \t\r\n":
         position += 1
     return position
 
 
 def _decoded(text: str, start: int, place: str) -> tuple[dict[str, Any], int]:
-    """Return the JSON object that begins at a position, and the position after it."""
+    """Return the JSON object at a position, and the position after it."""
     problem: object = "no object"
     try:
         value, end = DECODER.raw_decode(text, start)
@@ -504,7 +493,7 @@ def _fasttext(
     columns: Columns,
     names: LabelNames | None,
 ) -> Documents:
-    """Yield the documents of a file in fastText's format, in which some words are labels."""
+    """Yield the documents of a file, with words that begin with `FASTTEXT` as labels."""
     for number, line in enumerate(lines, start=1):
         text = []
         labels = []

@@ -1,7 +1,4 @@
-"""Read Vowpal Wabbit's text format.
-
-The few-shot datasets ALOI and WikiPara of Vowpal Wabbit's demo have this format.
-"""
+"""Vowpal Wabbit's text format, which the few-shot datasets ALOI and WikiPara of its demo have."""
 
 from __future__ import annotations
 
@@ -24,10 +21,9 @@ from xmlc.data.formats.lines import (
 )
 from xmlc.kernels.csr import CSR, stack_estimates
 
-ID = re.compile("0|[1-9][0-9]{0,9}")  # ID matches whole numbers.
-# HEAD matches the text before the first bar of a line. The first group of the regular expression
-# contains the labels. A tag either begins with ', or follows the labels without a space before the
-# bar.
+ID = re.compile("0|[1-9][0-9]{0,9}")
+# The text before the first bar of a line, with the labels as first group. A tag either begins with
+# ', or follows the labels without a space before the bar.
 HEAD = re.compile(
     rf"(?:(\d{{1,18}}(?:,\d{{1,18}})*)(?:[ \t]+{DECIMAL.pattern}){{0,2}}[ \t]+([^ \t:']+)?|[ \t]*)"
     r"('[^ \t]*[ \t]*)?",
@@ -39,20 +35,17 @@ BLANK = "an instance. Start the line of an instance without labels with |."
 def read_vw(
     path: Path, zero_based: bool, vocabulary: dict[str, int] | None, n_labels: int | None
 ) -> tuple[CSR, CSR]:
-    """Read lines ``label[,label] [importance] ['tag]|namespace[:scale] feature[:value] ...``; see
-    `load`.
+    """Read lines ``label[,label] [importance] ['tag]|namespace[:scale] feature[:value] ...``.
 
-    A feature is identified by its namespace and its name, and gets the next free number of
-    ``vocabulary``. Without a vocabulary, the name of a feature must be its number. As in Vowpal
-    Wabbit, the default value is 1, and a namespace's scale multiplies its values. If a feature is
-    repeated, its values are added, because texts repeat words. The importance and the tag of a line
-    must be valid, but are ignored.
+    A feature, identified by its namespace and name, gets the next free number of ``vocabulary``,
+    without which its name must be its number. As in Vowpal Wabbit, the default value is 1, and a
+    namespace's scale multiplies its values. Values of a repeated feature are added, because texts
+    repeat words. The importance and the tag of a line must be valid, but are ignored.
 
     Raises
     ------
     XmlcError
-        Some lines are malformed, or a name is not a valid number although there is no
-        ``vocabulary``.
+        If some lines are malformed, or a name without ``vocabulary`` is not a valid number.
     """
     known: dict[str, int] = {}
     if vocabulary is not None:
@@ -67,7 +60,7 @@ def read_vw(
     labels = array("i")
     counts = array("q")
     label_counts = array("q")
-    blank = 0  # Line number of the first blank line after the last row that was read.
+    blank = 0  # Number of the first blank line after the last row
     for number, line in text_lines(path):
         if not line.strip(BLANKS):
             blank = blank or number
@@ -103,11 +96,11 @@ def read_vw(
 
 
 class NoIds(XmlcError):
-    """Report that the name of a feature is not a valid number."""
+    """The error for a feature whose name is not a valid number."""
 
 
 def _number(place: str, key: str, known: dict[str, int]) -> int:
-    """Convert a feature name to an integer. All features of a file must be in one namespace."""
+    """Convert a feature name to an integer, if its namespace is that of the first feature."""
     space, _, name = key.partition("|")
     if (
         not ID.fullmatch(name)
@@ -132,16 +125,13 @@ def looks_like_vw(line: str) -> bool:
 
 
 def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
-    """Return the labels of a line, and the values of its features by name.
-
-    The importance, the initial prediction and the tag of a line are ignored.
-    """
+    """Return the labels of a line and the values of its features, and ignore all else."""
     head, bar, rest = line.partition("|")
     if not bar:
         raise LineError(quoted(line), "label | feature:value ..., with a bar before the features")
     pairs: dict[str, float] = {}
     for section in rest.split("|"):
-        # Only spaces and tabs separate tokens, because names may contain other spaces of Unicode.
+        # Only spaces and tabs separate tokens, because names may contain other spaces of Unicode
         tokens = [token for token in section.replace("\t", " ").split(" ") if token]
         namespace = ""
         scale = 1.0
@@ -151,8 +141,7 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
             name, value = _weighted(token)
             key = f"{namespace}|{name}"
             pairs[key] = pairs.get(key, 0.0) + scale * value
-            # The sum or product of finite values can be infinite in single precision, so each
-            # resulting value is checked.
+            # The sum or product of finite values can be infinite in single precision
             decimal(repr(pairs[key]))
     match = HEAD.fullmatch(head)
     if match is None:
@@ -170,7 +159,7 @@ def _row(line: str, base: int, limit: int) -> tuple[set[int], dict[str, float]]:
 
 
 def _weighted(token: str) -> tuple[str, float]:
-    """Split ``name:number`` into name and number. Without a colon, the number is 1."""
+    """Split ``name:number``, where a missing number is 1."""
     name, colon, number = token.partition(":")
     value = 1.0
     try:

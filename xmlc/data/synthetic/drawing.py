@@ -1,6 +1,4 @@
-"""What the generators of synthetic data share: sizes, frequent features, and labels drawn from
-posteriors.
-"""
+"""Common steps of the generators: sizes, frequent features, and labels drawn from posteriors."""
 
 from __future__ import annotations
 
@@ -16,8 +14,8 @@ from xmlc.kernels.counter_random import Stream, random_unit, stream_key
 from xmlc.kernels.csr import CSR, stack_estimates
 
 ROWS_PER_BLOCK = 1024
-VALUE_STEPS = 10000  # Values are multiples of 1e-4, so that they are short as text.
-# A row's random numbers from LABEL_COUNTER on determine labels, and all others determine features.
+VALUE_STEPS = 10000  # Multiples of 1e-4 are short as text
+# A row's random numbers from this counter on determine labels, all others features
 LABEL_COUNTER = 1 << 32
 
 
@@ -36,20 +34,20 @@ def draw_with_posteriors(
     n_jobs: int | None,
     title: str,
 ) -> tuple[CSR, CSR, CSR]:
-    """Draw a range of rows block by block, and draw the labels of each row from its posteriors.
+    """Draw a range of rows block by block, with labels drawn from the posteriors of each row.
 
     Parameters
     ----------
     draw_rows : callable
-        Function that takes the first row and the end of a block. It returns the number of features
-        of each row, the features and their values, and the number of posteriors of each row, their
-        labels in ascending order and the posteriors.
+        From the start and end of a block, it returns the number of features of each row, the
+        features and their values, then the number of posteriors of each row, their labels in
+        ascending order and the posteriors.
     seed : int
     rows : (start, end)
     shape : (n_features, n_labels)
     n_jobs : int or None
     title : str
-        Title of the progress display.
+        Of the progress display.
 
     Returns
     -------
@@ -58,7 +56,7 @@ def draw_with_posteriors(
     Raises
     ------
     XmlcError
-        The range of rows is empty, or starts below 0.
+        If the range of rows is empty or starts below 0.
     """
     start, end = rows
     if not 0 <= start < end:
@@ -88,15 +86,7 @@ def draw_with_posteriors(
 
 @njit
 def draw_labels(seed, rows, labels, posteriors):
-    """Return whether each row has each of its labels, drawn from the posteriors, bool (q,).
-
-    Parameters
-    ----------
-    seed : int64
-    rows : int64 (q,)
-    labels : int32 (q,)
-    posteriors : float32 (q,)
-    """
+    """Return whether rows (int64) have labels (int32), drawn from float32 posteriors, all (q,)."""
     positive = np.empty(rows.size, dtype=np.bool_)
     for q in range(rows.size):
         key = stream_key(seed, Stream.SYNTHETIC_ROW.value + rows[q])
@@ -106,14 +96,5 @@ def draw_labels(seed, rows, labels, posteriors):
 
 @njit
 def popular_feature(u, n_features):
-    """Map a uniform random number to a feature.
-
-    Feature f has a probability proportional to about (f + 1) ** (-2/3).
-
-    Parameters
-    ----------
-    u : float64
-        Number in [0, 1).
-    n_features : int64
-    """
+    """Map a uniform number u < 1 to feature f with a probability of about (f + 1) ** (-2/3)."""
     return np.int64(n_features * u * u * u)

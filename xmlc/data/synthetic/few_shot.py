@@ -1,10 +1,8 @@
-"""Generate synthetic multi-class data with few examples per class, similar to the few-shot tasks of
-oplt2021.
+"""Synthetic multi-class data with few examples per class, similar to oplt2021's few-shot tasks.
 
-ALOI has a thousand objects, and each object is seen under 108 views. WikiPara has ten thousand
-pages, each with a few paragraphs. The generated data resemble ALOI and WikiPara in the numbers of
-classes, examples and features, and in the differences between the examples of a class. The
-generated data contain no data of ALOI and WikiPara.
+ALOI has a thousand objects, each seen under 108 views, and WikiPara ten thousand pages with a few
+paragraphs each. The generated data contain nothing of either, but resemble them in the numbers of
+classes, examples and features, and in how much the examples of a class differ.
 """
 
 from __future__ import annotations
@@ -25,47 +23,44 @@ from xmlc.kernels.float64 import cos, exp
 from xmlc.kernels.sums import in_turn
 
 ROWS_PER_BLOCK = 4096
-# Largest shift of a colour due to the light, in either direction, as a share of the colour scale.
+# Largest shift of a colour by the light in either direction, as a share of the colour scale
 COLOUR_SHIFT = 0.01
-# Each bin is its expected share times a uniform random number in 1 - NOISE .. 1 + NOISE.
+# Each bin is its expected share times a uniform random number in 1 - NOISE .. 1 + NOISE
 NOISE = 0.2
 TOPIC_WORDS = 60
 TOPIC_SHARE = 0.25
-# Number of views of each object, as in ALOI. The first views turn the object, the next views turn
-# the light, and the last views change the colour of the light.
+# Views of each object, as in ALOI: first the object turns, then the light, then its colour changes
 VIEWS = 108
 AZIMUTHS = 72
 DIRECTIONS = 24
 COLOURS = 12
-SURFACES = 5  # Number of surfaces of an object. Each surface has one colour.
-NUMBERS = 4  # Number of random numbers that describe a surface.
-# Visible share of a surface that faces away from the viewer. A surface that faces the viewer has
-# the visible share FROM_BEHIND + 1.
+SURFACES = 5  # Of an object, each with one colour
+NUMBERS = 4  # Random numbers that describe a surface
+# Visible share of a surface that faces away. One that faces the viewer has 1 more.
 FROM_BEHIND = 0.4
-BACKGROUND = 2e-3  # Minimum expected share of a bin, before the shares are scaled to the sum 1.
+BACKGROUND = 2e-3  # Minimum expected share of a bin, before the shares are scaled to the sum 1
 
 
 class ObjectViews:
-    """Draw colour histograms of objects, each under 108 views. Each object is a class.
+    """Colour histograms of objects, which are the classes, each under 108 views.
 
-    An object has five surfaces. Each surface has a colour, a width on the colour scale, a size and
-    a direction. A histogram is a sum of bumps, one for each visible surface. In 72 views the object
-    is turned, in 24 views the light is turned, and in 12 views all colours are shifted a little.
-    Each bin of the histogram is multiplied by a random number. Values of X are positive or 0, and
-    most values are positive.
+    An object has five surfaces with a colour, a width on the colour scale, a size and a direction
+    each, and a histogram is the sum of their bumps. In 72 views the object is turned, in 24 the
+    light, and in 12 all colours are shifted a little. Each bin is then multiplied by a random
+    number. No value is negative, and most are positive.
 
-    Every random number depends only on (seed, object) or (seed, object, view). The rows of the
-    dataset are all pairs of object and view, in one random order. Therefore no pair of object and
-    view occurs in both the training and the test set.
+    Every random number depends only on (seed, object) or (seed, object, view). The rows are all
+    pairs of object and view in one random order, so training and test sets from disjoint ranges
+    share no pair.
 
     Parameters
     ----------
     n_features : int
         Number of bins of a histogram.
     n_labels : int
-        Number of objects. The number of rows is 108 times the number of objects.
+        Number of objects. There are 108 rows for each.
     seed : int
-        Seed of all random numbers, not negative.
+        At least 0.
     """
 
     def __init__(self, n_features: int, n_labels: int, seed: int = 0):
@@ -75,28 +70,10 @@ class ObjectViews:
         self._pairs = random_permutation(VIEWS * n_labels, seed, Stream.FEW_SHOT_ORDER)
 
     def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[CSR, CSR, None]:
-        """Draw rows ``start .. end - 1``.
+        """Draw rows ``start .. end - 1`` as `xmlc.data.synthetic.labels.SyntheticModel.draw` does.
 
-        Parameters
-        ----------
-        start, end : int
-        n_jobs : int or None
-            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend
-            on the number of threads.
-
-        Returns
-        -------
-        X : csr_array of float32, shape (n, d)
-            Each row sums to about 1. Values are multiples of 1e-4.
-        Y : csr_array of bool, shape (n, m)
-            Each row has exactly one label.
-        P : None
-            P is None, because the posteriors are unknown.
-
-        Raises
-        ------
-        XmlcError
-            The rows ``start .. end - 1`` do not exist.
+        Each row of X sums to about 1, and each row of Y has one label. The posteriors are unknown,
+        so P is None. Rows that do not exist raise an `XmlcError`.
         """
         if not 0 <= start < end <= self._pairs.size:
             expected = f"rows from 0 to {self._pairs.size - 1} ({VIEWS} for each object)"
@@ -113,14 +90,13 @@ class ObjectViews:
 
 
 class ShortTexts:
-    """Draw short texts, each about one of many topics, as counts of words.
+    """Short texts as counts of words, each text about one of many topics.
 
     Word f has a probability proportional to about (f + 1) ** (-2/3), as in
-    `xmlc.data.synthetic.labels`. A topic has 60 special words. The special words of a topic are
-    drawn with the same probabilities as all words. Therefore most special words are frequent in all
-    texts, and only a few distinguish the topic. A quarter of the words in a text come from its
-    topic. Text number i is about topic number i modulo m. Therefore n successive texts contain each
-    of the m topics about n / m times. Shuffle the rows before you stream them.
+    `xmlc.data.synthetic.labels`. A quarter of the words in a text come from the 60 special words of
+    its topic. Because these are drawn with the same probabilities as all words, most of them are
+    frequent in all texts and only a few distinguish the topic. Text i is about topic i modulo m, so
+    the rows need to be shuffled before they are streamed.
 
     Parameters
     ----------
@@ -129,9 +105,9 @@ class ShortTexts:
     n_labels : int
         Number of topics, m.
     nonzeros : int
-        Number of words in a text. A word that occurs twice has the count 2.
+        Number of words in a text, counted with repetitions.
     seed : int
-        Seed of all random numbers, not negative.
+        At least 0.
     """
 
     def __init__(self, n_features: int, n_labels: int, nonzeros: int = 70, seed: int = 0):
@@ -141,10 +117,7 @@ class ShortTexts:
         self.seed = seed
 
     def draw(self, start: int, end: int, n_jobs: int | None = None) -> tuple[CSR, CSR, None]:
-        """Draw rows ``start .. end - 1``; see `ObjectViews.draw`.
-
-        The values of X are counts of words.
-        """
+        """Draw rows ``start .. end - 1`` as `ObjectViews.draw` does, but X counts words."""
         common = (self.n_features, self.n_labels, self.nonzeros)
         blocks = row_blocks(end - start, ROWS_PER_BLOCK)
         tasks = [(self.seed, start + first, start + last, *common) for first, last in blocks]
@@ -161,21 +134,9 @@ def _one_label(classes: np.ndarray, n_labels: int) -> CSR:
 
 @njit
 def draw_views(seed, pairs, n_features):
-    """Draw one colour histogram for each given pair of object and view.
+    """Return a histogram with d bins of each pair of object and view, in O(n d SURFACES).
 
-    Parameters
-    ----------
-    seed : int64
-    pairs : int64 (n,)
-        Each pair of object and view as one number: the object's number times `VIEWS`, plus the
-        view's number.
-    n_features : int64
-        Number of bins d.
-
-    Returns
-    -------
-    float32 (n, d)
-        Histograms, whose rows sum to about 1. The time is O(n d SURFACES).
+    A pair (int64) is the object's number times `VIEWS`, plus the view's number.
     """
     rows = np.zeros((pairs.size, n_features), dtype=np.float32)
     bins = np.empty(n_features, dtype=np.float64)
@@ -214,23 +175,14 @@ def draw_views(seed, pairs, n_features):
 
 @njit
 def draw_texts(seed, start, end, n_features, n_labels, n_words):
-    """Draw texts ``start .. end - 1`` as counts of words.
-
-    Text i is about topic i modulo ``n_labels``.
-
-    Parameters
-    ----------
-    seed, start, end, n_features, n_labels : int64
-    n_words : int64
-        Number of words in a text.
+    """Draw texts ``start .. end - 1`` as counts of words, in O(n_words log n_words) per text.
 
     Returns
     -------
     lengths : int64 (n,)
         Number of distinct words in each text.
     words : int32, counts : float32
-        Words and their counts, concatenated over the texts. The words of each text are in ascending
-        order. The time is O(n_words log n_words) per text.
+        Words, in ascending order within a text, and their counts.
     """
     n = end - start
     lengths = np.zeros(n, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Generate synthetic multi-label data with power-law label frequencies and known posteriors."""
+"""Synthetic multi-label data with power-law label frequencies and known posteriors."""
 
 from __future__ import annotations
 
@@ -22,32 +22,30 @@ from xmlc.kernels.csr import CSR
 from xmlc.kernels.sums import pairwise
 
 POSTERIOR_FLOOR = 1e-3
-# Number of labels that an instance triggers, as a multiple of its number of true labels.
+# Labels that an instance triggers, per true label
 CANDIDATES_PER_LABEL = 8
-RANK_PENALTY = 0.35  # RANK_PENALTY times log(rank of a label) is subtracted from the label's logit.
+RANK_PENALTY = 0.35  # Times log(rank), it is subtracted from the logit of a label
 SAMPLE_ROWS = 2000
 MODIFIERS = 3
 
 
 class SyntheticModel:
-    """Draw instances, posteriors and labels from a known model.
+    """A model that draws instances and labels, and whose exact posteriors define the data.
 
-    An instance has about ``nonzeros`` features. Feature f has a probability proportional to (f + 1)
-    ** (-2/3). Each label has a few trigger features and three modifier features. If x has at least
-    one trigger of label j, the posterior of the label is
+    An instance has about ``nonzeros`` features, drawn in proportion to (f + 1) ** (-2/3) for
+    feature f. Each label has a few trigger features and three modifier features. If x has at least
+    one trigger of label j, its posterior is
 
         P(y_j = 1 | x) = sigmoid(sum of its triggers' and modifiers' weights times x - b_j - b)
 
-    The posterior is 0 if x has no trigger of label j, or if the formula gives less than 0.001. Each
-    label j has its constant b_j, whereas b is the same for all labels. Labels are drawn
-    independently. The posteriors are exact, because they define the data. Labels with larger ranks
-    are rarer, because their triggers are rarer features and their constants b_j are larger. Label
-    frequencies therefore fall as a power of the rank. Bisection finds the value of b for which the
-    first 2000 instances have ``labels_per_instance`` labels on average.
+    and otherwise, or if the formula gives less than 0.001, it is 0. Given x, labels are drawn
+    independently. Their frequencies fall as a power of the rank, because labels with larger ranks
+    have rarer features as triggers and larger constants b_j. Bisection finds the b, shared by all
+    labels, for which the first 2000 instances have ``labels_per_instance`` labels on average.
 
-    Every random number depends only on (seed, label) or (seed, row). Therefore a row does not
-    depend on the block in which it is drawn, or on the number of threads. Time and memory are
-    linear in the numbers of non-zeros and stored posteriors.
+    Every random number depends only on (seed, label) or (seed, row), so a row depends neither on
+    its block nor on the number of threads. Time and memory are linear in the numbers of non-zeros
+    and of stored posteriors.
 
     Parameters
     ----------
@@ -55,17 +53,16 @@ class SyntheticModel:
     labels_per_instance : float
         Average number of labels of an instance.
     nonzeros : int
-        Average number of features drawn for an instance. If a feature is drawn twice for an
-        instance, it is stored only once.
+        Average number of features drawn for an instance, of which repeated ones are stored once.
     seed : int
-        Seed of all random numbers, not negative.
+        From 0 to 2**63 - 1.
     posteriors : bool
-        Whether to return posteriors. An instance has many more posteriors than labels.
+        Whether to return posteriors, of which an instance has many more than labels.
 
     Raises
     ------
     XmlcError
-        A number is out of its range, or instances trigger too few labels for
+        If a number is out of its range, or instances trigger too few labels for
         ``labels_per_instance``.
     """
 
@@ -109,11 +106,10 @@ class SyntheticModel:
         Parameters
         ----------
         start, end : int
-            Range of row numbers. For example, draw a training set from rows 0 .. a and a test set
-            from rows a .. b of the same model.
+            Range of row numbers, such as ``0, a`` for a training set and ``a, b`` for a test set.
         n_jobs : int or None
-            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend
-            on the number of threads.
+            Number of threads (`xmlc.core.threads.resolve_threads`), which does not change the
+            result.
 
         Returns
         -------
@@ -121,13 +117,12 @@ class SyntheticModel:
             Values are multiples of 1e-4.
         Y : csr_array of bool, shape (n, m)
         P : csr_array of float32, shape (n, m), or None
-            The posteriors, or None if ``posteriors`` is false. Posteriors that are not stored are
-            0.
+            Posteriors, or None if ``posteriors`` is false. Those not stored are 0.
 
         Raises
         ------
         XmlcError
-            The range of rows is empty, or ``start`` is less than 0.
+            If the range of rows is empty or starts below 0.
         """
         shape = (self.n_features, self.n_labels)
         X, Y, P = draw_with_posteriors(
@@ -148,13 +143,12 @@ class SyntheticModel:
 
 
 def _intercept(scores: np.ndarray, wanted: float) -> float:
-    """Return the intercept b for which the posteriors sigmoid(scores - b) sum to ``wanted``, found
-    by bisection.
+    """Return by bisection the b for which the posteriors sigmoid(scores - b) sum to ``wanted``.
 
     Raises
     ------
     XmlcError
-        The instances have too few candidate labels.
+        If the instances have too few candidate labels.
     """
     if scores.size <= wanted:
         found = wanted / SAMPLE_ROWS
@@ -174,18 +168,16 @@ def _intercept(scores: np.ndarray, wanted: float) -> float:
 
 
 class LabelModel(NamedTuple):
-    """Hold the parameters of the model that generates the labels.
-
-    Trigger weights are stored by feature.
+    """Parameters from which labels are drawn.
 
     Attributes
     ----------
     trigger_starts : int64 (d + 1,), trigger_labels : int32, trigger_weights : float64
-        Labels that each feature triggers, and the weights of these triggers.
+        Labels that each feature triggers, with weights.
     modifier_features : int32 (m, 3), modifier_weights : float64 (m, 3)
-        Features that modify the score of each label, and their weights.
+        Features that modify the score of each label, with weights.
     bias : float64 (m,)
-        The constant b_j of each label.
+        The constants b_j.
     """
 
     trigger_starts: np.ndarray
@@ -198,24 +190,22 @@ class LabelModel(NamedTuple):
 
 @njit
 def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
-    """Draw the triggers and the modifiers of each label.
+    """Draw the triggers of each label, near the feature with its relative rank, and the modifiers.
 
-    Popular labels get popular features as triggers. The triggers of a label are near the feature
-    that has the same relative rank as the label. Label frequencies therefore follow a power law, as
-    feature frequencies do.
+    Label frequencies therefore follow a power law as feature frequencies do.
 
     Parameters
     ----------
     seed, n_features, n_labels : int64
     n_triggers : int64
-        The number t of triggers of each label.
+        Of each label, t.
     skipped : int64
-        The ``skipped`` most popular features trigger no label.
+        Number of most popular features, which trigger no label.
 
     Returns
     -------
     features : int64 (m, t), weights : float64 (m, t)
-        Trigger features and their weights. If a feature is repeated, its weights are added.
+        Triggers. The weights of a repeated feature add up.
     modifier_features : int32 (m, 3), modifier_weights : float64 (m, 3)
     """
     features = np.empty((n_labels, n_triggers), dtype=np.int64)
@@ -238,18 +228,15 @@ def draw_label_parameters(seed, n_features, n_labels, n_triggers, skipped):
 
 @njit
 def draw_row(seed, row, nonzeros, n_features, features, values):
-    """Draw one instance, and return its number of features.
+    """Draw one instance, and return its number of distinct features.
 
-    The number of drawn features is between half and one and a half times ``nonzeros``. If a feature
-    is drawn several times, it is stored only once.
+    From half to one and a half times ``nonzeros`` features are drawn, some of them repeatedly.
 
     Parameters
     ----------
     seed, row, nonzeros, n_features : int64
-    features : uint32
-        Output: the features in ascending order.
-    values : float32
-        Output: the values, multiples of 1e-4 in [0.1, 1].
+    features, values : uint32, float32
+        Output: features in ascending order, and multiples of 1e-4 in [0.1, 1].
     """
     key = stream_key(seed, Stream.SYNTHETIC_ROW.value + row)
     draws = max(1, nonzeros // 2 + random_below(key, 0, nonzeros + 1))
@@ -271,21 +258,18 @@ def draw_row(seed, row, nonzeros, n_features, features, values):
 
 @njit
 def row_scores(features, values, model, dense, labels, scores):
-    """Compute the scores of the labels that an instance triggers, and return the number of these
-    labels.
+    """Compute the scores of the labels that an instance triggers, and return their number.
 
     A score is the logit of the posterior without the intercept that all labels share.
 
     Parameters
     ----------
     features, values : uint32, float32
-        Features and values of the instance.
     model : LabelModel
     dense : float32 (d,)
         Scratch array, all zero at the start and at the end.
     labels, scores : int32, float64
-        Output: the labels in ascending order, and their scores. `most_triggers` returns the size
-        that the arrays ``labels`` and ``scores`` need.
+        Output with ascending labels, of size `most_triggers`.
     """
     count = 0
     for k in range(features.size):
@@ -318,15 +302,7 @@ def row_scores(features, values, model, dense, labels, scores):
 
 @njit
 def most_triggers(features, model):
-    """Return the number of triggers of an instance's features, which is the size of the buffers for
-    `row_scores`.
-
-    Parameters
-    ----------
-    features : uint32
-        Features of the instance.
-    model : LabelModel
-    """
+    """Return how many triggers the features of an instance have, uint32, for `row_scores`."""
     count = 0
     for feature in features:
         count += model.trigger_starts[feature + 1] - model.trigger_starts[feature]
@@ -335,13 +311,7 @@ def most_triggers(features, model):
 
 @njit
 def draw_scored_rows(seed, start, end, nonzeros, n_features, model):
-    """Draw instances ``start .. end - 1``, and compute the scores of the labels that they trigger
-    (`row_scores`).
-
-    Parameters
-    ----------
-    seed, start, end, nonzeros, n_features : int64
-    model : LabelModel
+    """Draw instances ``start .. end - 1``, with the scores of the labels that they trigger.
 
     Returns
     -------

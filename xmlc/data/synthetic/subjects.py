@@ -1,9 +1,8 @@
-"""Generate synthetic texts about several subjects, similar to the texts and labels of library
-catalogues.
+"""Synthetic texts about several subjects, similar to the texts of library catalogues.
 
-The shapes of the distributions are those of real datasets (bibtex, tib-core-26k): the numbers of
-words and labels of a text, the frequencies of words and labels, and the share of words that are
-typical of a label. No text or label of a real dataset is used.
+The numbers of words and labels of a text, their frequencies and the share of words that are typical
+of a label are distributed as in real datasets (bibtex, tib-core-26k), but nothing else comes from
+these.
 """
 
 from __future__ import annotations
@@ -19,65 +18,56 @@ from xmlc.kernels.counter_random import Stream, random_unit, stream_key
 from xmlc.kernels.csr import CSR
 from xmlc.kernels.float64 import exp, log, log1p
 
-# The word with rank r, counted from 0, has a probability proportional to about 1 / (r +
-# WORD_OFFSET), and the subject with rank r one proportional to about 1 / (r + SUBJECT_OFFSET).
+# A word or subject with rank r from 0 has a probability proportional to about 1 / (r + offset)
 WORD_OFFSET = 10.0
 SUBJECT_OFFSET = 20.0
-# Mean number of subjects of a text, as a multiple of its mean number of labels.
+# Mean number of subjects of a text per label
 SUBJECTS_PER_LABEL = 1.4
-AREA = 25  # Number of subjects of an area.
-SAME_AREA = 0.8  # Share of a text's further subjects that are in the area of its first subject.
-# Probabilities that a text has a label for its first subject, for another subject, and for a
-# broader subject.
+AREA = 25  # Subjects in an area
+SAME_AREA = 0.8  # Share of further subjects from the area of the first
+# Probabilities of a label for the first subject, each other subject and a broader subject
 FIRST = 0.9
 FURTHER = 0.6
 BROADER = 0.2
-# Shares of the words in a text that are typical of its area and of its subjects. All other words
-# are common words.
+# Shares of the words that are typical of the area and of the subjects
 AREA_SHARE = 0.1
 SUBJECT_SHARE = 0.3
-# Numbers of typical words.
+# Numbers of typical words
 AREA_WORDS = 200
 SUBJECT_WORDS = 60
-# Number of most frequent words, such as "the", which are typical of no subject.
+# Number of most frequent words, such as "the", which are typical of no subject
 FUNCTION_WORDS = 50
-# A row's random numbers with counters below WORD_COUNTER determine sizes and subjects. Those from
-# WORD_COUNTER on determine words.
+# A row's random numbers below this counter determine sizes and subjects, the others words
 WORD_COUNTER = 1 << 31
 
 
 class SubjectTexts:
-    """Draw texts about several subjects, as weights of words, and labels that a cataloguer assigns
-    to the subjects.
+    """Texts about several subjects, as tf-idf weights, with labels that a cataloguer assigns.
 
-    Each subject has a label. The subject with rank r has a probability proportional to 1 / (r +
-    20), so most labels are rare. Subjects belong to areas of 25 subjects. Within an area, the
-    subjects form a tree, in which the parent of a subject is broader and more frequent.
+    Each subject has a label, and most labels are rare because the subject with rank r has a
+    probability proportional to 1 / (r + 20). Every 25 subjects make up an area, in which they form
+    a tree whose parents are broader and more frequent than their children.
 
-    A text has a first subject, and more subjects that are mostly of the same area. A word of the
-    text is typical of one of the subjects (probability 0.3) or of the area (0.1), or it is one of
-    all words, of which word r has a probability proportional to 1 / (r + 10). Typical words are
-    drawn once for each subject and area. The value of a word is (1 + log count) times (1 + log((r +
-    10) / 10)), a tf-idf weight, and rows are scaled to length 1.
+    A text has a first subject, and more that are mostly from the same area. Each of its words is
+    typical of one of the subjects (probability 0.3), typical of the area (0.1), or drawn from all
+    words in proportion to 1 / (r + 10). Typical words are drawn once for each subject and area. A
+    word weighs (1 + log count) (1 + log((r + 10) / 10)), and rows are scaled to length 1.
 
-    The cataloguer assigns the label of the first subject with probability 0.9, of each other
-    subject with 0.6, and of each subject's parent with 0.2, independently. The posteriors are the
-    resulting probabilities of the labels, given the subjects. A classifier sees only words, so it
-    cannot reach them.
-
-    Every random number depends only on (seed, row), (seed, subject) or (seed, area).
+    The cataloguer assigns labels independently: that for the first subject with probability 0.9,
+    for each other subject with 0.6, and for each parent with 0.2. These define the posteriors, so a
+    classifier, which sees only words, cannot reach them. Every random number depends only on (seed,
+    row), (seed, subject) or (seed, area).
 
     Parameters
     ----------
     n_features, n_labels : int
         Numbers of different words and of subjects.
     labels_per_instance : float
-        Average number of labels of a text, approximately, because subjects of a text can coincide.
+        Average number of labels of a text, approximate because its subjects can coincide.
     nonzeros : int
-        Average number of words of a text. A word that is drawn twice for a text is stored only
-        once.
+        Average number of words of a text, of which repeated ones are stored once.
     seed : int
-        Seed of all random numbers, not negative.
+        At least 0.
     """
 
     def __init__(
@@ -102,21 +92,24 @@ class SubjectTexts:
         ----------
         start, end : int
         n_jobs : int or None
-            Number of threads; see `xmlc.core.threads.resolve_threads`. The result does not depend
-            on the number of threads.
+            Number of threads, which does not change the result.
 
         Returns
         -------
         X : csr_array of float32, shape (n, d)
-            Rows have length 1. Values are multiples of 1e-4.
+            Rows of length 1, with multiples of 1e-4.
         Y : csr_array of bool, shape (n, m)
         P : csr_array of float32, shape (n, m)
-            The posteriors. Posteriors that are not stored are 0.
+            Posteriors. Those not stored are 0.
 
         Raises
         ------
         XmlcError
-            The range of rows is empty, or ``start`` is less than 0.
+            If the range of rows is empty or starts below 0.
+
+        See Also
+        --------
+        xmlc.data.synthetic.labels.SyntheticModel : a model with known features of each label.
         """
         further_subjects = max(SUBJECTS_PER_LABEL * self.labels_per_instance - 1, 0.1)
         shape = (self.n_features, self.n_labels)
@@ -133,32 +126,16 @@ class SubjectTexts:
 
 @njit
 def frequent_rank(u, n, offset):
-    """Map a uniform random number to a rank from 0 to n - 1, with probabilities of about 1 / (rank
-    + offset).
-
-    Parameters
-    ----------
-    u : float64
-        Number in [0, 1).
-    n : int64
-    offset : float64
-    """
+    """Map a uniform number u < 1 to a rank below n, with probability about 1 / (rank + offset)."""
     return min(np.int64(offset * (exp(u * log1p(n / offset)) - 1.0)), n - 1)
 
 
 @njit
 def random_count(key, counter, mean):
-    """Return a random number from 0 with the given mean, the sum of two numbers of a geometric
-    distribution.
+    """Return the sum of two geometric random numbers from 0, with the given mean.
 
-    The numbers of words and of labels of real texts have this distribution.
-
-    Parameters
-    ----------
-    key : uint64
-    counter : int64
-        Counter of the first of two random numbers.
-    mean : float64
+    It is distributed as the numbers of words and of labels of real texts. The two numbers have the
+    counters ``counter`` and ``counter + 1`` of the ``key`` (uint64).
     """
     slope = log(mean / (mean + 2.0))
     first = log(1.0 - random_unit(key, counter)) / slope
@@ -168,18 +145,18 @@ def random_count(key, counter, mean):
 
 @njit
 def draw_subjects(key, count, n_labels, n_areas):
-    """Draw the subjects of a text. The subjects of an area differ by multiples of ``n_areas``.
+    """Draw the subjects of a text. Those of an area differ by multiples of ``n_areas``.
 
     Parameters
     ----------
     key : uint64
-        Key of the text's random numbers.
+        Of the text's random numbers.
     count, n_labels, n_areas : int64
 
     Returns
     -------
     int64 (count,)
-        The first subject, then all others. A subject can occur twice.
+        The first subject, then the others, possibly repeated.
     """
     subjects = np.empty(count, dtype=np.int64)
     for s in range(count):
@@ -194,16 +171,14 @@ def draw_subjects(key, count, n_labels, n_areas):
 
 @njit
 def assign_labels(subjects, n_areas, labels, posteriors):
-    """Compute the probabilities of the labels of a text, and return the number of labels whose
-    probability is not 0.
+    """Compute the probabilities of a text's labels, and return the number that are above 0.
 
     Parameters
     ----------
     subjects : int64
     n_areas : int64
     labels, posteriors : int32, float32
-        Output: labels in ascending order, and their probabilities. Both have room for two labels of
-        each subject.
+        Output with ascending labels, at most two for each subject.
     """
     candidates = np.empty(2 * subjects.size, dtype=np.int64)
     probabilities = np.empty(2 * subjects.size, dtype=np.float64)
@@ -220,7 +195,7 @@ def assign_labels(subjects, n_areas, labels, posteriors):
             probabilities[count] = BROADER
             count += 1
     merged = 0
-    missing = 1.0  # Probability that the text does not have the label.
+    missing = 1.0  # Probability that the text does not have the label
     for c in stable_order(candidates[:count]):
         if merged > 0 and labels[merged - 1] == candidates[c]:
             missing *= 1.0 - probabilities[c]
@@ -240,7 +215,7 @@ def draw_words(seed, key, subjects, n_areas, n_labels, n_features, words):
     ----------
     seed : int64
     key : uint64
-        Key of the text's random numbers.
+        Of the text's random numbers.
     subjects : int64
     n_areas, n_labels, n_features : int64
     words : int64
@@ -257,7 +232,7 @@ def draw_words(seed, key, subjects, n_areas, n_labels, n_features, words):
             topic = n_labels + subjects[0] % n_areas
             n_typical = AREA_WORDS
         else:
-            # The first subjects have more words than the last ones.
+            # The first subjects have more words than the last ones
             position = (source - AREA_SHARE) / SUBJECT_SHARE
             topic = subjects[min(np.int64(subjects.size * position * position), subjects.size - 1)]
             n_typical = SUBJECT_WORDS
@@ -270,15 +245,14 @@ def draw_words(seed, key, subjects, n_areas, n_labels, n_features, words):
 
 @njit
 def weigh_words(words, features, values):
-    """Compute the tf-idf weights of a text, scaled to length 1, and return the number of different
-    words.
+    """Compute a text's tf-idf weights, scaled to length 1, and return its number of distinct words.
 
     Parameters
     ----------
     words : int64
-        Words of the text in ascending order.
+        In ascending order.
     features, values : int32, float32
-        Output: the different words and their weights. Both have room for all words.
+        Output for distinct words, with the size of ``words``.
     """
     weights = np.zeros(words.size, dtype=np.float64)
     count = 0
@@ -300,22 +274,15 @@ def weigh_words(words, features, values):
 
 @njit
 def draw_texts(seed, start, end, n_features, n_labels, further_subjects, mean_words):
-    """Draw texts ``start .. end - 1`` with their posteriors and labels.
+    """Draw texts ``start .. end - 1`` with the posteriors of their labels.
 
-    Parameters
-    ----------
-    seed, start, end, n_features, n_labels : int64
-    further_subjects : float64
-        Average number of subjects of a text, without the first.
-    mean_words : float64
-        Average number of words of a text.
+    Texts have ``1 + further_subjects`` subjects and ``mean_words`` words on average.
 
     Returns
     -------
     lengths : int64 (n,), words : int32, values : float32
     candidates : int64 (n,), labels : int32, posteriors : float32
-        Number of labels of each text that have a positive probability, these labels, and their
-        probabilities.
+        Number of labels that each text can have, these labels and their probabilities.
     """
     n = end - start
     n_words = np.empty(n, dtype=np.int64)
