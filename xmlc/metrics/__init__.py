@@ -1,4 +1,4 @@
-"""Compute metrics of extreme multi-label classification from CSR label sets.
+"""Metrics of extreme multi-label classification, from CSR label sets or rankings.
 
 Plots are imported on first use.
 """

@@ -1,40 +1,21 @@
-"""Count true positives and predictions for F-measures, with kernels that read each stored entry
-once.
-"""
+"""Kernels that count hits and predictions, and read each stored entry once."""
 
 import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.counter_random import random_below, stream_key
 
-DRAWS = 0x7E57  # Every record uses this seed to draw test instances.
+DRAWS = 0x7E57  # seed of the draws of test instances in every record
 
 
 @njit
 def count_agreement(
     true_indptr, true_indices, predicted_indptr, predicted_indices, times, n_labels
 ):
-    """Count true positives, positives and predicted positives per label, and true positives per
-    instance.
+    """Count hits, positives and predictions of each label, and hits of each instance, in one merge.
 
-    True and predicted labels are sorted within a row, so one merge per row suffices. The kernel
-    reads 4 bytes per stored entry.
-
-    Parameters
-    ----------
-    true_indptr, predicted_indptr : int64 (n + 1,)
-        Row pointers of the true and the predicted label sets.
-    true_indices, predicted_indices : uint32
-        Labels, sorted within a row.
-    times : int32 (n,)
-        Weight of each instance in the counts per label.
-    n_labels : int
-        The number of labels m.
-
-    Returns
-    -------
-    hits, positives, predicted : int64 (m,)
-    row_hits : int64 (n,)
+    Labels are sorted within a row, and ``times``, int32 (n,), weights each instance in the counts
+    per label. The counts are int64. The kernel reads 4 bytes per stored entry.
     """
     hits = np.zeros(n_labels, dtype=np.int64)
     positives = np.zeros(n_labels, dtype=np.int64)
@@ -64,20 +45,9 @@ def count_agreement(
 
 @njit
 def match_ranking(indptr, indices, labels):
-    """Return whether each ranked label is true.
+    """Return whether each ranked label, int32 (n, k) or -1, is true: bool (n, k).
 
-    Parameters
-    ----------
-    indptr : int64 (n + 1,)
-        Row pointers of the true label sets.
-    indices : uint32
-        True labels, sorted within a row.
-    labels : int32 (n, k)
-        Ranked labels. -1 means no label.
-
-    Returns
-    -------
-    bool (n, k)
+    True labels are sorted within a row.
     """
     relevant = np.zeros(labels.shape, dtype=np.bool_)
     for i in range(labels.shape[0]):
@@ -91,15 +61,7 @@ def match_ranking(indptr, indices, labels):
 
 @njit
 def count_draws(replicate, times):
-    """Draw n of n instances with replacement, and count how often each instance is drawn.
-
-    Parameters
-    ----------
-    replicate : int
-        Number of the replicate, which selects the stream of random numbers.
-    times : int32 (n,)
-        Number of draws of each instance, updated in place.
-    """
+    """Draw n of n instances with replacement, and add the draws to ``times``, int32 (n,)."""
     key = stream_key(DRAWS, replicate)
     for i in range(times.size):
         times[random_below(key, i, times.size)] += 1

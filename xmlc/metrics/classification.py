@@ -1,14 +1,12 @@
-"""Compute F-measures, Jaccard and Hamming loss of label sets.
+"""F-measures, Jaccard and Hamming loss of label sets.
 
 ``Y`` is the truth and ``Y_hat`` the prediction, both boolean CSR of shape (n, m). Time is linear in
-the number of stored entries, and memory in n + m. All results are fractions in [0, 1]. The
-F-measure or Jaccard of two empty sets is ``zero_division``, which is 1 in the papers. If
-``zero_division`` is nan, labels or instances with two empty sets are left out of the mean, as in
-scikit-learn. If all labels or instances are left out, the mean is nan.
+the number of stored entries, and memory in n + m. All results are fractions in [0, 1]. Two empty
+sets have the F-measure or Jaccard ``zero_division``, which is 1 in the papers. With nan, they are
+left out of the mean, as in scikit-learn, and a mean of nothing is nan.
 
-`MEASURES` declares the measures that records and tables contain. Tables read `MEASURES` and must
-load fast, so the functions of this module import kernels and numba only when they compute
-something.
+Tables read `MEASURES`, the measures of records and tables, and must load fast, so functions import
+kernels and numba only when they compute something.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ class Agreement(NamedTuple):
     hits, positives, predicted : ndarray of int64, shape (m,)
         True positives, positives and predicted positives of each label.
     row_hits, row_positives, row_predicted : ndarray of int64, shape (n,)
-        True positives, positives and predicted positives of each instance.
+        The same of each instance.
     """
 
     hits: np.ndarray
@@ -50,16 +48,8 @@ class Agreement(NamedTuple):
 def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agreement:
     """Count hits, positives and predictions of each label and each instance, in one pass.
 
-    Parameters
-    ----------
-    Y, Y_hat : boolean CSR, shape (n, m)
-    times : ndarray of int32, shape (n,), optional
-        Weight of each instance in the counts per label, 1 by default.
-
-    Raises
-    ------
-    XmlcError
-        If the shapes differ.
+    ``times``, int32 (n,), weights each instance in the counts per label. Different shapes raise an
+    `XmlcError`.
     """
     from xmlc.metrics._counts import count_agreement
 
@@ -77,19 +67,12 @@ def agreement(Y: Matrix, Y_hat: Matrix, times: np.ndarray | None = None) -> Agre
     return Agreement(*of_labels, *of_rows)
 
 
-# A block has the true and the predicted label sets of its instances.
+# True and predicted label sets of the instances of a block
 Blocks = Iterable[tuple[CSR, CSR]]
 
 
 def sets_by_blocks(Y: Matrix, spe: CSR, predict: Callable[[CSR], CSR]) -> Blocks:
-    """Yield the true label sets and the label sets that ``predict`` returns, for one block of
-    instances after another.
-
-    Raises
-    ------
-    XmlcError
-        If the shapes differ.
-    """
+    """Yield true and predicted label sets, block by block."""
     Y = as_labels(Y)
     check_same_shape(spe, Y)
     for part, truth in blocks_of_rows(spe, Y):
@@ -99,10 +82,7 @@ def sets_by_blocks(Y: Matrix, spe: CSR, predict: Callable[[CSR], CSR]) -> Blocks
 
 
 def agreement_of_blocks(blocks: Blocks, times: np.ndarray | None = None) -> Agreement:
-    """Return the `Agreement` of all instances from one or more blocks of instances.
-
-    ``times`` contains the weights of all instances, in the order of the blocks.
-    """
+    """Return the `Agreement` of all blocks, with the weights ``times`` of their instances."""
     counts = []
     for truth, predicted in blocks:
         if times is None:
@@ -118,30 +98,37 @@ def agreement_of_blocks(blocks: Blocks, times: np.ndarray | None = None) -> Agre
 def macro_f(
     Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str = "all", beta: float = 1.0
 ) -> float:
-    """Return the macro-averaged F-measure (plt2016, equation (1)): the mean over labels of 2 TP /
-    (P + predicted).
+    """Return macro-F, the mean over labels of 2 TP / (P + predicted) (plt2016, equation (1)).
 
     Parameters
     ----------
     Y, Y_hat : boolean CSR, shape (n, m)
+        Truth and prediction.
     zero_division : {0, 1, nan}
-        F of a label without positives and without predictions. nan leaves the label out of the
-        mean. The papers set F to 1 for 0/0 (after Lewis, 1995), as if a label without positives and
-        predictions were predicted without error. For example, if 355 of 400 labels have no
-        positives and no predictions, macro-F is 0.93 with ``zero_division=1`` and 0.41 with nan.
-        Always report ``zero_division`` together with macro-F.
+        F of a label without positives and without predictions, or nan to leave it out. Report it
+        together with macro-F: if 355 of 400 labels are such, macro-F may be 0.93 with 1, as in the
+        papers (after Lewis, 1995), and 0.41 with nan.
     average : {"all", "present", "seen"}
-        "all" averages over all m labels, as in the papers. "present" averages over labels with a
-        positive in ``Y``, and "seen" over labels with a positive or a prediction. The mean over no
-        labels is 0.
+        Labels of the mean: all m, as in the papers, those with a positive in ``Y``, or those with a
+        positive or a prediction. The mean over no labels is 0.
     beta : float
-        Weight of recall. F_beta is (1 + beta^2) TP / (beta^2 P + predicted).
+        Weight of recall: F_beta is (1 + beta^2) TP / (beta^2 P + predicted).
+
+    Returns
+    -------
+    float
 
     Raises
     ------
     XmlcError
         If the shapes differ, ``average`` or ``zero_division`` is not listed above, or ``beta`` is
         not a finite number above 0.
+
+    See Also
+    --------
+    micro_f, instance_f : Other averages.
+    classification_metrics : All measures in one pass.
+    xmlc.thresholds.STO : Thresholds with the highest macro-F.
 
     Examples
     --------
@@ -154,9 +141,25 @@ def macro_f(
 
 
 def micro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Return micro-averaged F_beta from counts summed over all labels.
+    """Return micro-F, 2 TP / (P + predicted) or its F_beta with counts summed over all labels.
 
-    For beta = 1 it is 2 TP / (P + predicted).
+    Parameters
+    ----------
+    Y, Y_hat, zero_division, beta
+        As in `macro_f`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    XmlcError
+        As in `macro_f`.
+
+    See Also
+    --------
+    macro_f, instance_f : Other averages.
 
     Examples
     --------
@@ -169,8 +172,26 @@ def micro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 
 
 
 def instance_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 1.0) -> float:
-    """Return the mean over instances of F_beta, which is ``2 |y and y_hat| / (|y| + |y_hat|)`` for
-    beta = 1.
+    """Return the mean over instances of F, ``2 |y and y_hat| / (|y| + |y_hat|)``, or of F_beta.
+
+    Parameters
+    ----------
+    Y, Y_hat, zero_division, beta
+        As in `macro_f`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    XmlcError
+        As in `macro_f`.
+
+    See Also
+    --------
+    macro_f, micro_f : Other averages.
+    xmlc.inference.meuf : Label sets with the highest expected value.
 
     Examples
     --------
@@ -185,9 +206,25 @@ def instance_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float
 def macro_jaccard(
     Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, average: str = "all"
 ) -> float:
-    """Return the macro-averaged Jaccard: the mean over labels of TP / (P + predicted - TP).
+    """Return the mean over labels of Jaccard, TP / (P + predicted - TP).
 
-    The arguments are the same as for `macro_f`.
+    Parameters
+    ----------
+    Y, Y_hat, zero_division, average
+        As in `macro_f`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    XmlcError
+        As in `macro_f`.
+
+    See Also
+    --------
+    micro_jaccard, instance_jaccard : Other averages.
 
     Examples
     --------
@@ -200,8 +237,25 @@ def macro_jaccard(
 
 
 def micro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> float:
-    """Return the micro-averaged Jaccard, which is TP / (P + predicted - TP) for counts summed over
-    all labels.
+    """Return micro-Jaccard, TP / (P + predicted - TP) for counts summed over all labels.
+
+    Parameters
+    ----------
+    Y, Y_hat, zero_division
+        As in `macro_f`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    XmlcError
+        As in `macro_f`.
+
+    See Also
+    --------
+    macro_jaccard, instance_jaccard : Other averages.
 
     Examples
     --------
@@ -214,8 +268,25 @@ def micro_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> float
 
 
 def instance_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> float:
-    """Return the instance-averaged Jaccard: the mean over instances of ``|y and y_hat| / |y or
-    y_hat|``.
+    """Return the mean over instances of Jaccard, ``|y and y_hat| / |y or y_hat|``.
+
+    Parameters
+    ----------
+    Y, Y_hat, zero_division
+        As in `macro_f`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    XmlcError
+        As in `macro_f`.
+
+    See Also
+    --------
+    macro_jaccard, micro_jaccard : Other averages.
 
     Examples
     --------
@@ -228,8 +299,25 @@ def instance_jaccard(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0) -> fl
 
 
 def hamming_loss(Y: Matrix, Y_hat: Matrix) -> float:
-    """Return the Hamming loss: the share of the n x m pairs of instance and label that are
-    predicted wrongly.
+    """Return the share of the n x m pairs of instance and label that are predicted wrongly.
+
+    Parameters
+    ----------
+    Y, Y_hat : boolean CSR, shape (n, m)
+        Truth and prediction.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    XmlcError
+        If the shapes differ.
+
+    See Also
+    --------
+    xmlc.inference.hamming : Label sets with the lowest expected loss.
 
     Examples
     --------
@@ -274,7 +362,7 @@ def _predicted_per_instance(counts: Agreement) -> float:
 
 
 def _checked(zero_division: object) -> float:
-    """Return ``zero_division`` as a float, or raise an error if it is not 0, 1 or nan."""
+    """Return ``zero_division`` as a float, or raise an error unless it is 0, 1 or nan."""
     if isinstance(zero_division, float | int | np.number) and (
         zero_division in (0, 1) or math.isnan(zero_division)
     ):
@@ -295,13 +383,12 @@ def _mean(values: np.ndarray) -> float:
 class AveragedOverlap(NamedTuple):
     """A measure for which thresholds can be tuned: an overlap of two sets, and an average.
 
-    The overlap of two empty sets is 1, and a macro-average includes all labels.
+    Two empty sets have the overlap 1, and a macro-average includes all labels.
 
     Attributes
     ----------
     average : {"macro", "micro", "instance"}
-        "macro" is the mean over labels, "micro" the value for counts summed over all labels, and
-        "instance" the mean over instances.
+        The mean over labels, the value for counts summed over labels, or the mean over instances.
     overlap : Overlap
     """
 
@@ -309,7 +396,7 @@ class AveragedOverlap(NamedTuple):
     overlap: Overlap
 
     def of(self, counts: Agreement) -> float:
-        """Return the value of the measure for the given counts."""
+        """Return the value of the measure for counts."""
         if self.average == "macro":
             return _macro(counts, self.overlap)
         if self.average == "micro":
@@ -326,7 +413,7 @@ for _average, (_name, (_title, _overlap)) in product(AVERAGES, OVERLAPS.items())
         Measure(f"{_average}_{_name}", f"{_average.capitalize()}-{_title}", _measure.of)
     )
 
-# Records and tables list measures in the order of MEASURES.
+# In the order of records and tables
 MEASURES: tuple[Measure[Agreement], ...] = (
     _TUNABLE[0],
     Measure(
@@ -354,16 +441,29 @@ MEASURES: tuple[Measure[Agreement], ...] = (
 )
 
 
-#: A measure by frequency is computed from counts, and from the group of each label
-#: (`groups_by_frequency`).
+#: Counts, and the group of each label (`groups_by_frequency`), for measures by frequency.
 ByFrequency = tuple[Agreement, np.ndarray]
 
 
 def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
-    """Return the group of each label: 0 for no training instance, 1 for 1 to 9, 2 for 10 to 99, and
-    so on.
+    """Return the group of each label: 0 for no training instance, 1 for 1 to 9, 2 for 10 to 99, ...
 
-    The result is int64 of shape (m,).
+    Parameters
+    ----------
+    Y_train : boolean CSR, shape (n, m)
+
+    Returns
+    -------
+    ndarray of int64, shape (m,)
+
+    Raises
+    ------
+    XmlcError
+        If a value is neither 0 nor 1.
+
+    See Also
+    --------
+    xmlc.thresholds.IsotonicCalibration : Calibrates each group.
 
     Examples
     --------
@@ -377,11 +477,7 @@ def groups_by_frequency(Y_train: Matrix) -> np.ndarray:
 
 
 def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
-    """Return macro-F over the labels in groups ``lowest`` to ``highest`` that occur in the test
-    set.
-
-    The result is nan if no label in groups ``lowest`` to ``highest`` occurs in the test set.
-    """
+    """Return macro-F over the labels of some groups in the test set, or nan without any."""
     counts, groups = labels
     present = (lowest <= groups) & (groups <= highest) & (counts.positives > 0)
     if not present.any():
@@ -389,8 +485,8 @@ def _macro_of_groups(lowest: int, highest: int, labels: ByFrequency) -> float:
     return _mean(F1.of(*counts[:3])[present])
 
 
-# Each measure by frequency is the macro-F of the labels in a frequency range that occur in the test
-# set. Unlike P@k, macro-F depends strongly on rare labels.
+# Macro-F of the labels in a frequency range that occur in the test set. Unlike P@k, it depends
+# strongly on rare labels.
 MEASURES_BY_FREQUENCY: tuple[Measure[ByFrequency], ...] = tuple(
     Measure(
         f"macro_f_{name}",
@@ -410,23 +506,41 @@ MEASURES_BY_FREQUENCY: tuple[Measure[ByFrequency], ...] = tuple(
 def classification_metrics(Y: Matrix, Y_hat: Matrix) -> dict[str, float]:
     """Return the value of every measure of ``MEASURES`` by name, from one pass of counting.
 
-    Four measures are versions of macro-F:
+    Four measures are versions of macro-F: ``macro_f`` is the mean over all labels with 0/0 = 1,
+    ``macro_f_zero`` with 0/0 = 0, ``macro_f_present`` the mean over labels with a positive, and
+    ``macro_f_seen`` over labels with a positive or a prediction. Other measures are 1 for 0/0.
+    ``f2`` is F_beta with beta = 2.
 
-    * ``macro_f`` is the mean over all labels with 0/0 = 1.
-    * ``macro_f_zero`` is the mean over all labels with 0/0 = 0.
-    * ``macro_f_present`` is the mean over labels with a positive.
-    * ``macro_f_seen`` is the mean over labels with a positive or a prediction.
+    Parameters
+    ----------
+    Y, Y_hat : boolean CSR, shape (n, m)
+        Truth and prediction.
 
-    For 0/0, all measures except versions of macro-F are 1. ``f2`` is F_beta with beta = 2.
+    Returns
+    -------
+    dict of str to float
+
+    Raises
+    ------
+    XmlcError
+        If the shapes differ.
+
+    See Also
+    --------
+    precision_and_ndcg : Measures of rankings.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import classification_metrics
+    >>> Y, Y_hat = [[1, 0, 1], [0, 1, 0]], [[1, 1, 0], [0, 1, 0]]
+    >>> round(classification_metrics(Y, Y_hat)["micro_f"], 3)
+    0.667
     """
     return measure_scores(agreement(Y, Y_hat))
 
 
 def measure_scores(counts: Agreement, names: Collection[str] | None = None) -> dict[str, float]:
-    """Return the values of ``MEASURES`` by name, in the order of ``MEASURES``.
-
-    If ``names`` is given, the result contains only the measures with these names.
-    """
+    """Return the values of ``MEASURES`` by name, in their order, or only of those in ``names``."""
     return {
         measure.name: measure.of(counts)
         for measure in MEASURES
@@ -435,15 +549,9 @@ def measure_scores(counts: Agreement, names: Collection[str] | None = None) -> d
 
 
 def scores_by_frequency(counts: Agreement, groups: np.ndarray) -> dict[str, float]:
-    """Return the values of ``MEASURES_BY_FREQUENCY`` by name.
+    """Return the values of ``MEASURES_BY_FREQUENCY`` by name, except ranges without a test label.
 
-    The result omits frequency ranges without a test label.
-
-    Parameters
-    ----------
-    counts : Agreement
-    groups : ndarray of int, shape (m,)
-        Group of each label, as `groups_by_frequency` returns it for the training set.
+    ``groups`` are those of `groups_by_frequency` for the training set.
     """
     scores = {measure.name: measure.of((counts, groups)) for measure in MEASURES_BY_FREQUENCY}
     return {name: score for name, score in scores.items() if not math.isnan(score)}

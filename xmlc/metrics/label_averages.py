@@ -14,16 +14,16 @@ from xmlc.metrics.measure import F1
 
 
 class LabelHits(NamedTuple):
-    """Counts of instances for each label that compare the k top labels with the truth.
+    """Counts for each label that compare the k top labels with the truth.
 
     Attributes
     ----------
     hits : ndarray of int64, shape (m,)
-        With the label among both their k top labels and their true labels.
+        Instances with the label among both their k top labels and their true labels.
     positives : ndarray of int64, shape (m,)
-        With the label among their true labels.
+        Instances with the label among their true labels.
     predicted : ndarray of int64, shape (m,)
-        With the label among their k top labels.
+        Instances with the label among their k top labels.
     """
 
     hits: np.ndarray
@@ -42,8 +42,7 @@ def label_hits_at_k(Y: Matrix, labels: np.ndarray, k: int) -> LabelHits:
 
 
 def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return macro-precision at k, the mean precision over labels with the k top labels as
-    prediction.
+    """Return macro-precision at k, the mean precision over labels of the k top labels.
 
     As in all macro measures at k, the mean is over labels that have an instance in ``Y``. The
     precision of a label that is never among the k top labels is 0. Other programs divide by a
@@ -83,10 +82,10 @@ def macro_precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def macro_recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return macro-recall at k, the mean over labels of the share of instances with it in their top
-    k.
+    """Return macro-recall at k, the mean recall over labels of the k top labels.
 
-    The mean is over labels in ``Y``, and the share over instances that carry the label.
+    Recall is the share of a label's instances that have it in their top k, and the mean is over
+    labels in ``Y``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Declare measures, among them F_beta and Jaccard, which compare two sets by their overlap."""
+"""Measures, among them F_beta and Jaccard, which compare two sets by their overlap."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Scored = TypeVar("Scored")
 
 @dataclass(frozen=True)
 class Measure(Generic[Scored]):
-    """Describe a measure of the quality of predictions.
+    """A measure of the quality of predictions.
 
     Attributes
     ----------
@@ -25,19 +25,16 @@ class Measure(Generic[Scored]):
     title : str
         Heading in printed tables.
     of : callable
-        Function that computes the value from ``Ranked`` (rankings) or ``Agreement`` (label sets).
+        Computes the value from ``Ranked`` (rankings) or ``Agreement`` (label sets).
     unit : str
-        ``%`` if the value is a share, which tables print in percent, and otherwise empty.
+        ``%`` for a share, which tables print in percent, and otherwise empty.
     decimals : int
         Number of decimals in tables.
     better : {"higher", "lower"} or None
-        Whether higher or lower values are better, or None if neither is better.
     kind : {"measure", "constant"}
-        "constant" if the value depends only on the test set, "measure" if the value also depends on
-        the prediction.
+        "constant" if the value depends only on the test set.
     in_tables : bool
-        Whether tables of the papers may contain the measure as a column. Records and the long table
-        contain every measure.
+        Whether tables of the papers may have it as a column, besides records and the long table.
     """
 
     name: str
@@ -51,24 +48,21 @@ class Measure(Generic[Scored]):
 
     @property
     def is_share(self) -> bool:
-        """Return whether the measure is a fraction in records and a percentage in tables."""
+        """Whether the measure is a fraction in records and a percentage in tables."""
         return self.unit == "%"
 
     def in_unit(self, value: float) -> float:
-        """Convert a value of the measure from the unit of records to the unit of tables."""
+        """Convert a value from the unit of records to the unit of tables."""
         return 100 * value if self.is_share else value
 
 
 class Overlap(NamedTuple):
-    """Define the measure gain * TP / (recall * P + predicted - shared * TP) of two sets.
+    """A measure gain * TP / (recall * P + predicted - shared * TP) of two sets, 1 for equal ones.
 
-    The measure of two equal sets is 1.
-
-    F_beta has gain 1 + beta^2, recall beta^2 and shared 0 (van Rijsbergen, 1979). F_1 is equation
-    (1) of plt2016. Jaccard is ``|intersection| / |union|``, with gain 1, recall 1 and shared 1.
-    With a fixed coefficient ``recall``, every `Overlap` grows with the ratio TP / (recall * P +
-    predicted). Measures with the same ``recall`` therefore rank predictions in the same order. For
-    example, Jaccard is F / (2 - F).
+    F_beta has gain 1 + beta^2, recall beta^2 and shared 0 (van Rijsbergen, 1979), and F_1 is
+    equation (1) of plt2016. Jaccard is ``|intersection| / |union|``, with gain, recall and shared
+    1. Every `Overlap` grows with the ratio TP / (recall * P + predicted), so measures with the same
+    ``recall`` rank predictions in the same order. For example, Jaccard is F / (2 - F).
 
     Attributes
     ----------
@@ -87,15 +81,9 @@ class Overlap(NamedTuple):
         predicted: np.ndarray,
         zero_division: float = 1.0,
     ) -> np.ndarray:
-        """Return the value of the measure for each element of ``hits``, as float64 of the same
-        shape.
+        """Return the measure for each element of ``hits``, as float64 of the same shape.
 
-        Parameters
-        ----------
-        hits, positives, predicted : ndarray of int
-            Sizes of the intersection (TP), of the true set (P) and of the predicted set.
-        zero_division : float
-            Value for two empty sets.
+        The sizes are those of the intersection (TP), of the true set (P) and of the predicted set.
         """
         total = self.recall * positives + predicted - self.shared * hits
         return np.where(
@@ -104,13 +92,7 @@ class Overlap(NamedTuple):
 
 
 def checked_overlap(overlap: object) -> Overlap:
-    """Return an `Overlap` unchanged, or raise an error for any other object.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``overlap`` is not an `Overlap`.
-    """
+    """Return an `Overlap` unchanged, or raise an error."""
     if not isinstance(overlap, Overlap):
         said = "expected a measure of xmlc.metrics.measure, such as F1, JACCARD or f_beta(2.0)"
         raise InvalidParameterError(f"found overlap={shown(overlap)}, {said}")
@@ -118,13 +100,7 @@ def checked_overlap(overlap: object) -> Overlap:
 
 
 def f_beta(beta: float) -> Overlap:
-    """Return the `Overlap` of F_beta, which weights recall beta times as much as precision.
-
-    Raises
-    ------
-    XmlcError
-        If ``beta`` is not a finite number above 0.
-    """
+    """Return the `Overlap` of F_beta, which weights recall beta times as much as precision."""
     check("beta", beta, POSITIVE, "Use 1 for the F-measure, or 2 to favour recall.")
     return Overlap(1.0 + beta * beta, float(beta * beta), 0.0)
 
@@ -134,9 +110,8 @@ JACCARD = Overlap(1.0, 1.0, 1.0)
 
 Average = Literal["macro", "micro", "instance"]
 AVERAGES: tuple[Average, ...] = ("macro", "micro", "instance")
-#: OVERLAPS contains the overlap measures for which thresholds can be tuned. A key is the last part
-#: of a measure's name, such as ``f`` in ``macro_f``. Each value of the dictionary is a printed name
-#: and an `Overlap`.
+#: Overlaps for which thresholds can be tuned, with their printed names. A key ends the name of a
+#: measure, such as ``f`` in ``macro_f``.
 OVERLAPS = {
     "f": ("F", F1),
     "f2": ("F2", f_beta(2.0)),

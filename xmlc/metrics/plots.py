@@ -1,4 +1,4 @@
-"""Plot macro-F against thresholds, and precision and calibration by label frequency."""
+"""Plots of macro-F against thresholds, and of precision and calibration by label frequency."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ THRESHOLDS = tuple((10.0 ** np.arange(-3, -0.25, 0.125)).tolist())
 def plot_macro_f(
     Y: Matrix, spe: Matrix, thresholds: Sequence[float] = THRESHOLDS, ax: Any = None
 ) -> Any:
-    """Plot macro-F against a common threshold of all labels, with one curve for each value of
-    ``zero_division``.
+    """Plot macro-F against a common threshold, with a curve for each ``zero_division``.
 
     Parameters
     ----------
@@ -34,11 +33,21 @@ def plot_macro_f(
     thresholds : sequence of float
         Thresholds above 0.
     ax : matplotlib Axes, optional
-        Axes to draw on. By default, the function creates a new figure.
+        Axes to draw on, by default of a new figure.
 
     Returns
     -------
     matplotlib Axes
+
+    Raises
+    ------
+    XmlcError
+        If matplotlib is missing, or the arguments do not suit each other.
+
+    See Also
+    --------
+    macro_f : Computes the values.
+    xmlc.thresholds.CommonThreshold : Finds the best common threshold of other averages.
 
     Examples
     --------
@@ -67,11 +76,11 @@ def plot_macro_f(
 def plot_precision_by_frequency(
     Y_train: Matrix, Y: Matrix, labels: np.ndarray, ax: Any = None
 ) -> Any:
-    """Plot precision (share of ranked labels that are true) and recall (share of true labels that
-    are ranked).
+    """Plot precision and recall of ranked labels against label frequency.
 
-    The horizontal axis is label frequency. Labels are grouped by their number of training
-    instances. Each group begins at a power of two: 0, 1, 2 and 3, 4 to 7, and so on.
+    Precision is the share of ranked labels that are true, and recall the share of true labels that
+    are ranked. Labels are grouped by their number of training instances, with groups that begin at
+    powers of two: 0, 1, 2 and 3, 4 to 7, and so on.
 
     Parameters
     ----------
@@ -80,11 +89,20 @@ def plot_precision_by_frequency(
     labels : ndarray of int, shape (n, k)
         The k best labels of each instance, padded with -1.
     ax : matplotlib Axes, optional
-        Axes to draw on. By default, the function creates a new figure.
+        Axes to draw on, by default of a new figure.
 
     Returns
     -------
     matplotlib Axes
+
+    Raises
+    ------
+    XmlcError
+        If matplotlib is missing, or the arguments do not suit each other.
+
+    See Also
+    --------
+    plot_reliability : Calibration by frequency.
 
     Examples
     --------
@@ -99,7 +117,7 @@ def plot_precision_by_frequency(
     labels = np.asarray(labels)
     ax = ax or new_axes()
     relevant, _ = hits_at_k(Y, labels, labels.shape[1])
-    # Labels form a group if their frequencies have equally many binary digits.
+    # Frequencies with equally many binary digits form a group
     group_of = np.frexp(as_labels(Y_train).sum(axis=0))[1]
     n_groups = group_of.max() + 1
     right = np.bincount(group_of[labels[relevant]], minlength=n_groups)
@@ -117,27 +135,35 @@ def plot_precision_by_frequency(
 def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) -> Any:
     """Plot a calibration curve for each group of labels with similar frequency.
 
-    A point shows the share of true labels in a bin against the bin's mean estimate. Points lie on
-    the diagonal if estimates are calibrated, and above the diagonal if estimates are too low. The
-    bins of a group have equal sums of estimates. A group has ten bins, or fewer bins if the sum of
-    the estimates in a bin would otherwise be below ten. The legend shows the sum of estimates of
-    each group, divided by the number of true labels. The number of true labels includes labels
-    without an estimate.
+    A point shows the share of true labels in a bin against its mean estimate, so calibrated
+    estimates lie on the diagonal, and too low ones above it. The bins of a group have equal sums of
+    estimates, of at least ten, and there are at most ten of them. The legend shows the sum of each
+    group's estimates, divided by its number of true labels, also those without an estimate.
 
     Parameters
     ----------
     Y_train : boolean CSR, shape (n_train, m)
-        Training labels, which determine the groups (`groups_by_frequency`). Groups by frequency in
-        ``Y`` would mislead: if a label is rare in ``Y`` by chance, its estimates look too high.
+        Training labels, which determine the groups (`groups_by_frequency`). Frequencies in ``Y``
+        would mislead: if a label is rare in ``Y`` by chance, its estimates look too high.
     Y : boolean CSR, shape (n, m)
     spe : csr_array of float32, shape (n, m)
         Probability estimates for instances that the model was not trained on.
     ax : matplotlib Axes, optional
-        Axes to draw on. By default, the function creates a new figure.
+        Axes to draw on, by default of a new figure.
 
     Returns
     -------
     matplotlib Axes
+
+    Raises
+    ------
+    XmlcError
+        If matplotlib is missing, or the arguments do not suit each other.
+
+    See Also
+    --------
+    ece_at_k : The calibration error in a number.
+    xmlc.thresholds.IsotonicCalibration : Calibrates estimates.
 
     Examples
     --------
@@ -176,7 +202,7 @@ def plot_reliability(Y_train: Matrix, Y: Matrix, spe: Matrix, ax: Any = None) ->
 
 
 def new_axes() -> Any:
-    """Return the axes of a new figure, or raise an error that asks to install matplotlib."""
+    """Return the axes of a new figure, or raise an error that asks for matplotlib."""
     try:
         from matplotlib import pyplot
     except ImportError as error:

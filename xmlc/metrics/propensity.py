@@ -1,6 +1,4 @@
-"""Compute the propensity of each label, the probability that a true label was recorded (Jain et
-al., KDD 2016).
-"""
+"""Propensities: the probabilities that true labels were recorded (Jain et al., KDD 2016)."""
 
 from __future__ import annotations
 
@@ -13,9 +11,9 @@ from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels
 from xmlc.kernels.domains import NOT_NEGATIVE, POSITIVE, check
 
-# Maps each pair (A, B) to names of datasets, in lower case, without separators and prefixes such as
-# ``lf-``. The pair `_OTHER` is for datasets outside Wikipedia and Amazon. A few datasets whose
-# names contain "wiki" or "amazon" also use `_OTHER`.
+# From (A, B) to datasets, in lower case, without separators and prefixes such as ``lf-``. `_OTHER`
+# is for datasets outside Wikipedia and Amazon, and for these few with "wiki" or "amazon" in their
+# name.
 _OTHER = (0.55, 1.5)
 _PROPENSITY_PARAMETERS = {
     (
@@ -37,21 +35,36 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
     """Return (A, B) of the propensity model for a dataset name such as ``amazon-670k``.
 
     Jain et al. (KDD 2016) set (A, B) to (0.5, 0.4) for Wikipedia, (0.6, 2.6) for Amazon and (0.55,
-    1.5) for all other datasets. The extreme classification repository, pyxclib and napkinXC use the
-    same values of A and B. WikiTitles has the A and B of Wikipedia, and AmazonTitles the A and B of
-    Amazon. For AmazonCat, Wiki10 and WikiSeeAlso, (A, B) is (0.55, 1.5) (issue 7 of pyxclib and the
-    published configurations of DeepXML and DECAF). A dataset with label features (``lf-...``) has
-    the values of the same dataset without label features.
+    1.5) for all others, and so do the extreme classification repository, pyxclib and napkinXC.
+    WikiTitles counts as Wikipedia and AmazonTitles as Amazon, but AmazonCat, Wiki10 and WikiSeeAlso
+    as others (issue 7 of pyxclib and the published configurations of DeepXML and DECAF). A dataset
+    with label features (``lf-...``) has the values of the same dataset without them.
 
-    The function accepts the dataset names of the extreme classification repository, PECOS, napkinXC
-    and X-Transformer. The function ignores case, hyphens and other separators in a name. For a name
-    with neither "wiki" nor "amazon", the result is (0.55, 1.5).
+    Parameters
+    ----------
+    dataset_name : str
+        Name in the extreme classification repository, PECOS, napkinXC or X-Transformer. Case,
+        hyphens and other separators are ignored.
+
+    Returns
+    -------
+    tuple of two float
 
     Raises
     ------
     XmlcError
-        If the name contains "wiki" or "amazon" but is not one of the known names. For example, the
-        values for the edition ``amazon-670k-attentionxml`` are not known.
+        If the name contains "wiki" or "amazon" but is not known. For example, the values for the
+        edition ``amazon-670k-attentionxml`` are not.
+
+    See Also
+    --------
+    propensities : Takes A and B.
+
+    Examples
+    --------
+    >>> from xmlc.metrics import propensity_parameters
+    >>> propensity_parameters("amazon-670k")
+    (0.6, 2.6)
     """
     name = re.sub(r"^g?lf|^mm(?=amazon)", "", re.sub(r"[^a-z0-9]", "", dataset_name.lower()))
     if name not in _KNOWN and ("amazon" in name or "wiki" in name):
@@ -71,12 +84,16 @@ def propensity_parameters(dataset_name: str) -> tuple[float, float]:
 
 
 def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray:
-    """Return each label's propensity, the probability that a true label is recorded (Jain et al.,
-    KDD 2016).
+    """Return the probability that a true label is recorded, for each label (Jain et al., KDD 2016).
 
-    p_l = 1 / (1 + C exp(-A log(N_l + B))) with C = (log N - 1) (B + 1)^A. N is the number of
-    training instances, N_l the number of training instances with label l, A is ``a``, and B is
-    ``b``.
+    p_l = 1 / (1 + C exp(-A log(N_l + B))) with C = (log N - 1) (B + 1)^A, where N is the number of
+    training instances, and N_l the number of those with label l.
+
+    Parameters
+    ----------
+    Y_train : boolean CSR, shape (n, m)
+    a, b : float
+        A and B, from `propensity_parameters`.
 
     Returns
     -------
@@ -86,6 +103,10 @@ def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray
     ------
     XmlcError
         If ``a`` is not a finite number of at least 0, or ``b`` is not a finite number above 0.
+
+    See Also
+    --------
+    psp_at_k, psndcg_at_k : Measures with propensities.
 
     Examples
     --------
@@ -101,20 +122,13 @@ def propensities(Y_train: Matrix, a: float = 0.55, b: float = 1.5) -> np.ndarray
     Y_train = as_labels(Y_train)
     n_instances = Y_train.shape[0]
     frequency = np.bincount(Y_train.indices, minlength=Y_train.shape[1])
-    # With fewer than 3 training instances, log N is below 1, and the "probabilities" would exceed
-    # 1.
+    # With fewer than 3 training instances, log N is below 1, and propensities would exceed 1
     c = max(log(float(max(n_instances, 1))) - 1.0, 0.0) * power(b + 1.0, a)
     return 1.0 / (1.0 + c * elementwise.power(frequency + b, -a))
 
 
 def checked_propensities(propensity: object, n_labels: int) -> np.ndarray:
-    """Return propensities as float64 of shape (m,), or raise an error if they are invalid.
-
-    Raises
-    ------
-    XmlcError
-        If the number of propensities is not m, or a propensity is not in (0, 1].
-    """
+    """Return propensities as float64 of shape (m,), or raise an `XmlcError` outside of (0, 1]."""
     values = as_numbers(propensity, "propensity")
     if values.shape != (n_labels,):
         raise InvalidDataError(

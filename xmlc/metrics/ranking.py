@@ -52,9 +52,7 @@ class Ranked(NamedTuple):
     Attributes
     ----------
     Y : boolean csr_array, shape (n, m)
-        The truth.
     labels : ndarray of int32, shape (n, max(K))
-        The ranking.
     propensity : ndarray of float64, shape (m,)
         Propensities of the training set.
     scores : ndarray of float32, shape (n, max(K))
@@ -107,8 +105,7 @@ def precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def recall_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return recall at k, the mean over instances of the share of true labels among the k top
-    labels.
+    """Return recall at k, the mean share of an instance's true labels among the k top labels.
 
     An instance without true labels scores 0, as in napkinXC, pyxclib and scikit-learn (default
     ``zero_division``).
@@ -220,9 +217,7 @@ def ndcg_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
 
 
 def normalised_gains(relevant: np.ndarray, n_true: np.ndarray) -> np.ndarray:
-    """Return the nDCG of each instance, float64 of shape (n,), from the hits among its
-    top labels.
-    """
+    """Return the nDCG of each instance, float64 (n,), from the hits among its top labels."""
     discounts, ideal = _discounts(relevant.shape[1])
     gained = np.zeros(len(relevant))
     # A fixed order of summation, which may differ between versions of NumPy
@@ -246,8 +241,7 @@ BINS = 15
 
 
 def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float:
-    """Return the expected calibration error at k: how far estimates of the k top labels are from
-    truth.
+    """Return the expected calibration error at k, between estimates and truth of the top labels.
 
     Estimates are sorted into 15 bins of equal width. The error of a bin is the absolute difference
     between its mean estimate and its share of true labels, and the result is their mean, weighted
@@ -453,9 +447,7 @@ CALIBRATION = _at_each_k(
 
 
 def ranking_metrics(Y: Matrix, labels: np.ndarray, propensity: np.ndarray) -> dict[str, float]:
-    """Return the value of every measure of `MEASURES` by name, for ``labels`` of shape
-    (n, max(K)).
-    """
+    """Return every measure of `MEASURES` by name, for ``labels`` of shape (n, max(K))."""
     return _values(MEASURES, Ranked(as_labels(Y), labels, propensity))
 
 
