@@ -1,8 +1,6 @@
-"""Choose thresholds on sparse probability estimates, for the macro F-measure (plt2016, Section 4)
-and other measures.
+"""Thresholds on sparse probability estimates, for macro-F (plt2016, Section 4) and other measures.
 
-Each name is imported on first use, so that the workflow can read a grid from this package without
-loading kernels.
+Names are imported on first use, so that the workflow reads a grid without loading kernels.
 """
 
 from typing import TYPE_CHECKING

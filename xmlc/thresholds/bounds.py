@@ -1,6 +1,4 @@
-"""Compute bounds of an optimal threshold, and define the grid of values to try (plt2016, Sections
-4.1 and 6.2).
-"""
+"""Bounds of an optimal threshold, and the grid of values to try (plt2016, Sections 4.1 and 6.2)."""
 
 from __future__ import annotations
 
@@ -13,13 +11,30 @@ from xmlc.kernels.checks import as_numbers
 from xmlc.kernels.csr import Matrix, as_labels, per_label
 from xmlc.kernels.estimator import InvalidParameterError
 
-# GRID is the set C of plt2016, Section 6.2. C ascends, so that high thresholds 1/c, which predict
-# few labels, come first.
+# The set C of plt2016, Section 6.2, ascending: high thresholds 1/c, which predict few labels, first
 GRID = (2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 1000, 10000)
 
 
 def priors(Y: Matrix) -> np.ndarray:
     """Return the share of instances that carry each label, float64 of shape (m,).
+
+    Parameters
+    ----------
+    Y : boolean CSR, shape (n, m)
+        Label sets, usually of the training set.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+
+    Raises
+    ------
+    XmlcError
+        If a value is neither 0 nor 1.
+
+    See Also
+    --------
+    lower_bounds : Bounds of thresholds that follow from the shares.
 
     Examples
     --------
@@ -32,21 +47,17 @@ def priors(Y: Matrix) -> np.ndarray:
 
 
 def lower_bounds(priors: np.ndarray, recall: float = 1.0) -> np.ndarray:
-    """Return nu_j = pi_j / (1 + pi_j), the lower bound on an optimal threshold (Section 4.1, before
-    (5)).
+    """Return nu_j = pi_j / (1 + pi_j), the lower bound on an optimal threshold (Section 4.1).
 
-    If a label with prior pi is predicted for every instance, F is 2 pi / (1 + pi). An optimal
-    threshold is half the optimal F (equation (4)).
-
-    For F_beta, set ``recall`` to beta^2. If a label with prior pi is predicted for every instance,
-    F_beta is (1 + beta^2) pi / (1 + beta^2 pi). An optimal threshold is the optimal F_beta / (1 +
-    beta^2), so its lower bound is pi / (1 + beta^2 pi). Jaccard has the same optimal thresholds as
-    F.
+    A label with prior pi that is predicted for every instance has F = 2 pi / (1 + pi), and an
+    optimal threshold is half the optimal F (equation (4)). For F_beta, the same prediction has (1 +
+    beta^2) pi / (1 + beta^2 pi) and an optimal threshold is the optimal F_beta / (1 + beta^2), so
+    the bound is pi / (1 + beta^2 pi). Jaccard has the same optimal thresholds as F.
 
     Parameters
     ----------
     priors : array-like of float, shape (m,)
-        Share of instances that carry each label, as `xmlc.thresholds.priors` returns it.
+        Share of instances that carry each label.
     recall : float
         beta^2, which is 1 for F and Jaccard.
 
@@ -57,7 +68,11 @@ def lower_bounds(priors: np.ndarray, recall: float = 1.0) -> np.ndarray:
     Raises
     ------
     XmlcError
-        A prior is not in 0 .. 1.
+        If a prior is not in 0 .. 1.
+
+    See Also
+    --------
+    priors : Shares of instances that carry each label.
 
     Examples
     --------
@@ -72,21 +87,12 @@ def lower_bounds(priors: np.ndarray, recall: float = 1.0) -> np.ndarray:
 
 
 def kappa(c: float, nu: np.ndarray) -> np.ndarray:
-    """Return the minimum thresholds kappa_j = max(1/c, nu_j) of Section 6.2, float32 of shape
-    (m,).
-    """
+    """Return the minimum thresholds max(1/c, nu_j) of Section 6.2, float32 of shape (m,)."""
     return np.maximum(1.0 / c, nu).astype(np.float32)
 
 
 def checked_grid(grid: Sequence[float]) -> tuple[float, ...]:
-    """Return the distinct values c of a grid, ascending.
-
-    Raises
-    ------
-    XmlcError
-        The grid is empty, or a value c is less than 1, so that the threshold 1/c would exceed every
-        probability.
-    """
+    """Return the distinct values c >= 1 of a grid, ascending, or raise an error without any."""
     values = as_numbers(grid, "grid")
     if values.ndim != 1 or values.size == 0 or not (values >= 1).all():
         expected = "one or more values c >= 1. The threshold of c is 1/c."

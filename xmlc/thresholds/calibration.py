@@ -1,4 +1,4 @@
-"""Calibrate estimates with labelled instances outside the model's training set."""
+"""Calibration of estimates with labelled instances outside the model's training set."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ from xmlc.thresholds.methods import checked_pair
 
 @hyperparameters
 class IsotonicCalibration(Estimator):
-    """Calibrate the estimates of each group of labels by the non-decreasing step function closest
-    to the truth.
+    """A calibration of estimates by the non-decreasing step function closest to the truth.
 
-    The method is pool adjacent violators (Ayer et al., Annals of Mathematical Statistics 1955;
-    Zadrozny and Elkan, KDD 2002). Equal estimates of a group form a block. The value of a block is
-    the share of its estimates that belong to true labels. Neighbouring blocks are joined until the
-    values increase from block to block. Blocks are compared by integer counts, so that no rounding
-    error affects the joining. An estimate that is not stored stays 0.
+    Each group of labels has its own function, found by pool adjacent violators (Ayer et al., Annals
+    of Mathematical Statistics 1955; Zadrozny and Elkan, KDD 2002). Equal estimates form a block,
+    whose value is the share of them that belong to true labels, and neighbouring blocks are joined
+    until the values increase. Integer counts are compared, so rounding has no effect. An estimate
+    that is not stored stays 0.
 
     Parameters
     ----------
     groups : ndarray of int, shape (m,), or None
-        Group of each label, such as `xmlc.metrics.groups_by_frequency` returns. None puts all
-        labels into one group.
+        Group of each label, such as `xmlc.metrics.groups_by_frequency` returns, or None for a
+        single group.
 
     Attributes
     ----------
     curves_ : dict of int to tuple
-        For each group, two arrays of float32: the largest estimate of each block, and the value of
-        each block. ``curves_`` has no entry for a group without a stored estimate in ``fit``, and
-        `transform` does not change estimates of this group.
+        For each group, two arrays of float32: the largest estimate of each block, and its value. A
+        group without stored estimates in ``fit`` has no entry, and `transform` leaves it as it is.
+
+    See Also
+    --------
+    LabelSets : Calibrates, then predicts label sets.
 
     Examples
     --------
@@ -55,17 +57,17 @@ class IsotonicCalibration(Estimator):
         spe : csr_array of float32, shape (n, m)
             Estimates of instances outside the model's training set.
         Y : boolean CSR, shape (n, m)
-            Label sets of the instances.
+            Their label sets.
 
         Raises
         ------
         XmlcError
-            The shapes differ, or an estimate is not in 0 .. 1.
+            If the shapes differ, or an estimate is not in 0 .. 1.
         """
         given = spe
         spe, Y = checked_pair(spe, Y)
         groups = self._groups_of(spe)
-        # If ``spe`` has no entries, ``Y[spe.nonzero()]`` is a sparse array instead of an ndarray.
+        # Without entries, ``Y[spe.nonzero()]`` is a sparse array instead of an ndarray
         true = np.asarray(Y[spe.nonzero()]).ravel() != 0 if spe.nnz else np.zeros(0, dtype=bool)
         self.curves_: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         for group in np.unique(groups).tolist():
@@ -96,11 +98,10 @@ class IsotonicCalibration(Estimator):
         return without_zeros(with_values(spe, calibrated))
 
     def before(self, thresholds: np.ndarray) -> np.ndarray:
-        """Return thresholds for estimates that are not calibrated, with the same predictions,
-        float32 (m,).
+        """Return thresholds for uncalibrated estimates with the same predictions, float32 (m,).
 
-        A calibrated estimate exceeds the label's entry of ``thresholds`` if and only if the
-        original one exceeds the result, because the step functions do not decrease.
+        Because the step functions do not decrease, a calibrated estimate exceeds the label's entry
+        of ``thresholds`` if and only if the original one exceeds the result.
 
         Parameters
         ----------
@@ -133,20 +134,11 @@ class IsotonicCalibration(Estimator):
 
 @njit
 def pool(hits, counts, last):
-    """Join neighbouring blocks in place until the shares of true labels increase, and return the
-    number of blocks.
+    """Join neighbouring blocks until the shares of true labels increase, and return their number.
 
-    The arrays have one entry for each distinct estimate, ascending. On return, the first entries of
-    each array describe the joined blocks.
-
-    Parameters
-    ----------
-    hits : int64 (b,)
-        Number of estimates of each block that belong to true labels.
-    counts : int64 (b,)
-        Number of estimates of each block.
-    last : int64 (b,)
-        Index of the largest estimate of each block.
+    For each block, by ascending estimate, ``hits`` counts its estimates that belong to true labels,
+    ``counts`` all of them, and ``last`` is the index of the largest. All are int64 (b,), and begin
+    with the joined blocks on return.
     """
     n_blocks = 0
     for i in range(hits.size):

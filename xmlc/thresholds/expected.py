@@ -1,6 +1,4 @@
-"""Choose thresholds with the greatest expected macro F-measure, from estimates alone, without
-labels.
-"""
+"""Thresholds with the greatest expected macro-F, from estimates alone, without labels."""
 
 from __future__ import annotations
 
@@ -27,10 +25,9 @@ from xmlc.kernels.estimator import InvalidParameterError, hyperparameters
 from xmlc.metrics.measure import F1, Overlap, checked_overlap
 from xmlc.thresholds.methods import ThresholdMethod
 
-# xmlc warns if the sum of the estimates and the sum of the priors differ by more than the factor
-# WRONG. If the sum of the estimates is too small, priors compensate for most missing estimates. If
-# half of the estimates are missing, micro- or macro-F falls by about a point. If four fifths of the
-# estimates are missing, micro-F falls by 3 points.
+# A warning appears if the sums of estimates and priors differ by more than this factor. Priors
+# compensate for most missing estimates: without half of them, micro- or macro-F falls by about a
+# point, and without four fifths, micro-F falls by 3.
 WRONG = 2.0
 
 
@@ -39,24 +36,10 @@ def highest_ratios(
 ) -> np.ndarray:
     """Return each label's highest ratio M / (base + k) over all sets of k estimates with sum M.
 
-    The ratio of the estimates above a ratio is never lower, and equal only if it is the highest.
-    The passes therefore raise the ratio from 0, and end when it no longer rises (Dinkelbach,
-    Management Science 1967).
-
-    Parameters
-    ----------
-    blocks : sequence of csr_array of float32
-        The estimates, in consecutive blocks of instances.
-    mass : ndarray of float64, shape (m,)
-        Sum of all estimates of each label.
-    counts : ndarray of int64, shape (m,)
-        Number of estimates of each label.
-    base : ndarray of float64, shape (m,)
-        The constant ``base`` of each label's ratio.
-
-    Returns
-    -------
-    ndarray of float64, shape (m,)
+    The set of the estimates above a ratio has a ratio that is never lower, and equal only at the
+    highest. So passes raise the ratio from 0 until it no longer rises (Dinkelbach, Management
+    Science 1967). ``mass`` and ``counts`` are the sum and the number of each label's estimates, and
+    all arrays have the shape (m,).
     """
     ratio = np.zeros_like(mass)
     while True:
@@ -73,75 +56,69 @@ def highest_ratios(
 
 @hyperparameters
 class ExpectedF(ThresholdMethod):
-    """Find for each label the threshold with the highest expected F-measure on unlabelled
-    instances.
+    """Thresholds with the highest expected F-measure of each label on unlabelled instances.
 
-    Macro-F is a mean over labels, so each label is optimised separately. The set of instances with
-    the highest expected F consists of the instances with the highest estimates of the label (Lewis,
-    SIGIR 1995; Theorem 2.1 of gfm2011 with labels and instances exchanged).
+    Macro-F is a mean over labels, so each label is optimised separately. Its best set consists of
+    the instances with its highest estimates (Lewis, SIGIR 1995; Theorem 2.1 of gfm2011 with labels
+    and instances exchanged).
 
-    Let M_k be the sum of the k highest estimates of a label and T the sum of all its estimates. The
-    method approximates the expected F by 2 M_k / (k + T), the ratio of the expectations of 2 TP and
-    k + P. The best ratio is twice the best threshold, as for labelled data (plt2016, equation (4)).
-    The best threshold is therefore a fixed point of OFO's rule (equation (8)) with estimates
-    instead of labels:
+    Let M_k be the sum of the k highest estimates of a label and T the sum of all. The expected F is
+    approximated by R = 2 M_k / (k + T), the ratio of the expectations of 2 TP and k + P. The best
+    ratio is twice the best threshold, as for labelled data (plt2016, equation (4)), which is
+    therefore a fixed point of OFO's rule (equation (8)) with estimates instead of labels:
 
         tau = sum of the estimates above tau / (their number + T)
 
-    Iteration from tau = 0 converges to the best threshold from below (Dinkelbach, Management
-    Science 1967), without sorting.
+    Iteration from tau = 0 reaches it from below (Dinkelbach, Management Science 1967), without
+    sorting.
 
     Parameters
     ----------
     overlap : Overlap
-        Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard gives the same thresholds
-        as F.
+        Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard has the same thresholds as
+        F.
     zero_division : {0, 1}
-        F-measure of a label that no instance carries and that is not predicted. 1 is the papers'
-        convention, as in ``xmlc.metrics.macro_f(zero_division=1)``. If ``zero_division`` is 1, the
-        expected F of the empty prediction is the probability that no instance carries the label.
-        The empty prediction is chosen if no other prediction has a greater expected F. Set
-        ``zero_division`` to 0 if macro-F is the mean over the labels that occur.
+        F of a label that no instance carries and that is not predicted. With 1, the papers'
+        convention (``xmlc.metrics.macro_f(zero_division=1)``), the expected F of an empty
+        prediction is the probability that no instance carries the label, and the empty prediction
+        wins ties. 0 suits a macro-F over the labels that occur.
     prior : ndarray of shape (m,) or None
-        Share of the training set that carries each label (`xmlc.thresholds.priors`). The prior
-        corrects estimates that are missing or too low. T is the sum of the label's estimates for n
-        instances, or n times the prior if this product is larger. If ``zero_division`` is 1, the
-        positives that the prior adds are assumed to be independent of the estimates (Poisson).
+        Share of the training set that carries each label, which corrects missing or low estimates:
+        T becomes n times the prior if this is larger. If ``zero_division`` is 1, the added
+        positives are assumed to be independent of the estimates (Poisson).
     min_share : float
-        Minimum threshold, as a share of the mean threshold over the labels that have estimates. Set
-        ``min_share`` to 0 to predict label sets for the instances passed to ``fit``, and to 0.25
-        for other instances. If ``min_share`` is 0, a label without estimates in ``fit`` is
-        predicted for each instance that has an estimate of the label. With ``zero_division=1`` and
-        a ``min_share`` above 0, labels whose best prediction is empty get at least the mean
-        threshold.
+        Minimum threshold, as a share of the mean threshold over the labels with estimates: 0 to
+        predict for the instances of ``fit``, and 0.25 for others. With 0, a label without estimates
+        in ``fit`` is predicted wherever it has one. With more and ``zero_division=1``, labels whose
+        best prediction is empty get at least the mean threshold.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
-        Thresholds for the instances passed to ``fit``, or for similar instances. If the empty
-        prediction is best for a label, its threshold is its largest estimate. A label without
-        estimates has the threshold 0. ``min_share`` may raise the thresholds of labels without
-        predictions and of labels without estimates.
+        The largest estimate of a label whose best prediction is empty, and 0 for a label without
+        estimates, unless ``min_share`` raises them.
     expected_ : ndarray of float64, shape (m,)
-        The expected measure of each label, in [0, 1], without the effect of ``min_share``. The mean
-        of ``expected_`` is the expected macro-F.
+        Expected measure of each label without the effect of ``min_share``, in [0, 1]. Its mean is
+        the expected macro-F.
+
+    See Also
+    --------
+    STO : Thresholds from labelled instances.
+    LabelSets : Chooses the method by the measure.
 
     Notes
     -----
-    The ratio R = 2 M_k / (k + T) of a set of k estimates approximates the expected F for
-    independent instances. The bounds of `xmlc.inference.meuf` hold if T replaces the sum of the
-    marginals. With p_1 as the label's largest estimate, the expected F lies between R - R / (k + 1
-    + T) and R + R p_1 / (k + T - p_1). The ratio R is almost exact for labels of many instances,
-    and coarse for labels that at most one instance carries. For ``zero_division=1``, ``meuf``
-    applied to the transposed estimates finds the exact sets, but takes some hundred times as long.
+    For independent instances, the bounds of `xmlc.inference.meuf` hold with T instead of the sum of
+    the marginals: with p_1 as the label's largest estimate, the expected F lies between R - R / (k
+    + 1 + T) and R + R p_1 / (k + T - p_1). So R is almost exact for labels of many instances, and
+    coarse for labels that at most one instance carries. For ``zero_division=1``, ``meuf`` on the
+    transposed estimates finds the exact sets, in some hundred times the time.
 
     Suppose that up to c estimates of a label are missing because they do not exceed a minimum
-    probability kappa. If the label's threshold is at least kappa, the ratio R of the k chosen
-    estimates is nearly optimal. It is at least (k + T) / (k + T + c kappa) times the highest ratio
-    with all estimates.
+    probability kappa. If its threshold is at least kappa, the ratio R of the k chosen estimates is
+    at least (k + T) / (k + T + c kappa) times the highest ratio with all estimates.
 
-    Time is linear in the number of stored estimates. The method keeps one block of estimates in
-    memory, and sums estimates in the order of the instances.
+    Time is linear in the number of stored estimates, and memory takes one block of them.
 
     Examples
     --------
@@ -164,14 +141,14 @@ class ExpectedF(ThresholdMethod):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates of the instances to predict label sets for, or of similar instances.
+            Estimates of the instances to predict, or of similar ones.
         Y : None
-            Ignored. scikit-learn passes ``Y`` to ``fit``.
+            Ignored, but passed by scikit-learn.
 
         Raises
         ------
         XmlcError
-            An estimate is not in 0 .. 1, or a hyperparameter is out of its range.
+            If an estimate is not in 0 .. 1, or a hyperparameter is out of its range.
         """
         if self.zero_division not in (0, 1):
             raise InvalidParameterError(
@@ -199,8 +176,8 @@ class ExpectedF(ThresholdMethod):
         ratio = highest_ratios(blocks, mass, counts, recall * (mass + others))
         mean = math.fsum(ratio) / max(int(np.count_nonzero(ratio)), 1)
         self.expected_ = gain * ratio / (1.0 - shared * ratio)
-        # An estimate exceeds the ratio if and only if it exceeds the largest float32 that is at
-        # most the ratio.
+        # An estimate exceeds the ratio if and only if it exceeds the largest float32 up to the
+        # ratio
         below = ratio.astype(np.float32)
         below[below > ratio] = np.nextafter(below[below > ratio], np.float32(0))
         below = np.minimum(below, np.nextafter(largest, np.float32(0)))
@@ -220,22 +197,8 @@ class ExpectedF(ThresholdMethod):
 def sum_up(labels, estimates, mass, absent, largest, counts):
     """Add each label's estimates p to their sum, number and maximum, and to the product of 1 - p.
 
-    The kernel reads 8 bytes per stored estimate.
-
-    Parameters
-    ----------
-    labels : uint32 (nnz,)
-        Label of each estimate.
-    estimates : float32 (nnz,)
-        The estimates p.
-    mass : float64 (m,)
-        Sum of the label's estimates, updated in place.
-    absent : float64 (m,)
-        Product of 1 - p over the label's estimates p, updated in place.
-    largest : float32 (m,)
-        Largest estimate of the label, updated in place.
-    counts : int64 (m,)
-        Number of the label's estimates, updated in place.
+    The kernel reads 8 bytes per stored estimate. It updates ``mass`` and ``absent``, float64 (m,),
+    ``largest``, float32 (m,), and ``counts``, int64 (m,).
     """
     for e in range(labels.size):
         label = labels[e]
@@ -248,18 +211,9 @@ def sum_up(labels, estimates, mass, absent, largest, counts):
 
 @njit
 def sum_above(labels, estimates, ratio, mass, counts):
-    """Add each label's estimates above its ratio to their sum and number.
+    """Add each label's estimates above its ratio to their sum ``mass`` and their number ``counts``.
 
-    Parameters
-    ----------
-    labels : uint32 (nnz,)
-        Label of each estimate.
-    estimates : float32 (nnz,)
-    ratio : float64 (m,)
-    mass : float64 (m,)
-        Sum of the label's estimates above its ratio, updated in place.
-    counts : int64 (m,)
-        Number of these estimates, updated in place.
+    These have the shape (m,), float64 and int64.
     """
     for e in range(labels.size):
         label = labels[e]

@@ -1,4 +1,4 @@
-"""Choose thresholds by FTA, the fixed thresholds approach (plt2016, Section 4.2)."""
+"""FTA, the fixed thresholds approach (plt2016, Section 4.2)."""
 
 from __future__ import annotations
 
@@ -17,26 +17,11 @@ from xmlc.thresholds.one_pass import Instances, OnePassMethod, instance_of, lowe
 
 @njit
 def count_fixed(spe, truth, start, end, fixed, lower, positives, hits, predicted):
-    """Count the positives, hits and predictions of some labels at every fixed threshold
-    max(fixed[g], lower[j]).
+    """Count positives, hits and predictions of labels at thresholds max(fixed[g], lower[j]).
 
-    Parameters
-    ----------
-    spe, truth : a `KernelCSR` each
-        Estimates and label sets of the instances.
-    start, end : int
-        Range of the labels ``start .. end - 1`` that the kernel counts.
-    fixed : float32 (g,)
-        Fixed thresholds, ascending. An estimate is compared with thresholds up to the first
-        threshold that it does not exceed.
-    lower : float32 (m,)
-        Lower bound of each label's threshold.
-    positives : int32 (m,)
-        Number of instances that carry each label, updated in place.
-    hits : int32 (m, g)
-        Number of true predictions at each threshold, updated in place.
-    predicted : int32 (m, g)
-        Number of predictions at each threshold, updated in place.
+    The labels are ``start .. end - 1``. ``fixed``, float32 (g,), ascends, because comparisons stop
+    at the first threshold that an estimate does not exceed. ``positives``, int32 (m,), and ``hits``
+    and ``predicted``, int32 (m, g), are updated in place.
     """
     for i in range(spe.indptr.size - 1):
         labels, estimates, true_labels = instance_of(spe, truth, i, start, end)
@@ -57,41 +42,43 @@ def count_fixed(spe, truth, start, end, fixed, lower, positives, hits, predicted
 
 @hyperparameters
 class FTA(OnePassMethod):
-    """Choose the best of a few fixed thresholds.
-
-    A threshold is 1/c, or max(1/c, nu_j) with lower bounds nu_j.
+    """The best of a few fixed thresholds 1/c, or max(1/c, nu_j) with lower bounds nu_j.
 
     Parameters
     ----------
     grid : sequence of float
-        The values c that define the thresholds.
+        The values c.
     label_wise : bool
-        False chooses one c for all labels (Section 4.2: "more stable"). True chooses the best c for
-        each label (line 9 of Algorithm 1 restricted to a fixed set).
+        Whether to choose c for each label (line 9 of Algorithm 1 restricted to a fixed set) instead
+        of one c for all, which is "more stable" (Section 4.2).
     lower_bounds : ndarray of shape (m,) or None
-        nu_j = pi_j / (pi_j + 1), the lower end of the range of an optimal threshold (equation (5)).
-        pi_j is the label's prior, estimated on the training split
-        (``xmlc.thresholds.bounds.lower_bounds``). With lower bounds, the thresholds are kappa_j =
-        max(1/c, nu_j), as published in Section 6.2. If ``lower_bounds`` is None, the threshold of
-        each label is 1/c, as in the program of plt2016's authors.
+        nu_j, the lower end of the range of an optimal threshold (equation (5)), from
+        `xmlc.thresholds.lower_bounds` with the priors of the training split. With them, thresholds
+        are as published in Section 6.2. None makes them 1/c, as in the program of plt2016's
+        authors.
     n_jobs : int or None
-        Number of threads. The result does not depend on the number of threads.
+        Number of threads, without effect on the result.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
     scores_ : ndarray of float64, shape (len(grid),)
-        Validation macro-F (0/0 = 1) of each value in ``grid``, in the order of ``grid``. Each score
-        is the macro-F with the same c for all labels.
+        Validation macro-F (0/0 = 1) with each value of ``grid`` for all labels, in its order.
+
+    See Also
+    --------
+    STO : The best of all thresholds, by sorting.
+    OFO : Thresholds that follow the instances, in one pass.
+    fit_in_one_pass : Learning without stored estimates.
 
     Notes
     -----
     Among thresholds with equal score, the highest is chosen, because it predicts the fewest labels
-    and takes the least time.
+    in the least time.
 
-    You need not store the estimates that you pass to ``partial_fit`` (Section 4.2, last paragraph).
-    Calls of ``partial_fit`` with parts of a dataset give the same thresholds as one call of
-    ``fit``. The method stores 2 * len(grid) + 1 counters of 4 bytes for each label.
+    Estimates need not be stored (Section 4.2, last paragraph): calls of ``partial_fit`` with parts
+    of a dataset give the same thresholds as one call of ``fit``. The method stores 2 * len(grid) +
+    1 counters of 4 bytes for each label.
 
     Examples
     --------
@@ -111,23 +98,19 @@ class FTA(OnePassMethod):
     n_jobs: int | None = None
 
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
-        """Count hits and predictions at each fixed threshold, then choose thresholds by all counts
-        since ``fit``.
-        """
+        """Add counts at each fixed threshold, and choose thresholds by all counts since ``fit``."""
         lower = lower_bounds_of(self.lower_bounds, n_labels)
         grid = checked_grid(self.grid)
         if self._counted is None:
-            # The arrays count the positives, and the hits and predictions at each threshold, lowest
-            # threshold first.
+            # Positives, and hits and predictions at each threshold, the lowest first
             shapes = (n_labels, (n_labels, len(grid)), (n_labels, len(grid)))
             self._counted = [np.zeros(shape, dtype=np.int32) for shape in shapes]
         self._run(count_fixed, blocks, fixed_thresholds(grid)[::-1].copy(), lower, *self._counted)
         scores = self.label_scores()
-        # `macro_f` sums the labels in the same order, so ``scores_`` and `macro_f` are
-        # bit-identical.
+        # In the order of `macro_f`, so that ``scores_`` is bit-identical
         macro = np.array([mean(column) for column in scores.T])
         self.scores_ = macro[[grid.index(c) for c in self.grid]]
-        # The grid ascends, so argmax finds the highest threshold among equal scores.
+        # The grid ascends, so argmax finds the highest threshold among equal scores
         chosen = macro.argmax()
         if self.label_wise:
             chosen = scores.argmax(axis=1)
@@ -135,20 +118,15 @@ class FTA(OnePassMethod):
         return self
 
     def label_scores(self) -> np.ndarray:
-        """Return each label's F (0/0 = 1) at each threshold, highest threshold first, float64 of
-        shape (m, g).
-        """
+        """Return each label's F (0/0 = 1) at each threshold, the highest first, float64 (m, g)."""
         positives, hits, predicted = self._counted
         return F1.of(hits, positives[:, None], predicted)[:, ::-1]
 
     def min_probabilities(self, n_labels: int) -> np.ndarray:
-        """Return each label's lowest candidate threshold, float32 of shape (m,).
-
-        FTA needs only estimates above the lowest candidate threshold of their label.
-        """
+        """Return each label's lowest candidate, which useful estimates exceed, float32 (m,)."""
         return kappa(checked_grid(self.grid)[-1], lower_bounds_of(self.lower_bounds, n_labels))
 
 
 def fixed_thresholds(grid: Sequence[float]) -> np.ndarray:
-    """Return the thresholds 1/c for the values c of a grid, in the order of the grid, float32."""
+    """Return 1/c for the values c of a grid, in its order, float32."""
     return (1.0 / np.asarray(grid, dtype=np.float64)).astype(np.float32)

@@ -1,6 +1,4 @@
-"""Predict label sets for an F-measure, with the method that had the best results in our
-experiments.
-"""
+"""Label sets for an F-measure, by the method with the best results in our experiments."""
 
 from __future__ import annotations
 
@@ -22,20 +20,20 @@ from xmlc.thresholds.expected import WRONG, ExpectedF
 from xmlc.thresholds.methods import apply_thresholds
 
 SetMeasure = Literal["macro_f", "micro_f", "instance_f"]
-# MIN_SHARE is the value of `ExpectedF.min_share` if the thresholds are fitted on some instances and
-# applied to others. On the validation splits of four datasets, a MIN_SHARE of 0.125 changes macro-F
-# by at most 0.3 points. A MIN_SHARE of 0.5 lowers macro-F by up to 0.9 points.
+# `ExpectedF.min_share` for thresholds fitted on some instances and applied to others. On the
+# validation splits of four datasets, .125 changes macro-F by at most .3 points, and .5 lowers it by
+# up to .9.
 MIN_SHARE = 0.25
 DECADES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 
 
 @hyperparameters
 class LabelSets(Estimator):
-    """Predict label sets with a high F-measure from estimates, with or without labelled instances.
+    """Label sets with a high F-measure from estimates, with or without labelled instances.
 
     With labelled instances, the estimates are first calibrated (`IsotonicCalibration`, for each
-    decade of ``prior``). With labelled instances, the estimates may also be scores that are not
-    probabilities. The method depends on the measure:
+    decade of ``prior``), so they may also be scores that are not probabilities. The method depends
+    on the measure:
 
     ============  ==============================================================================
     macro_f       `ExpectedF`: a threshold for each label
@@ -57,8 +55,13 @@ class LabelSets(Estimator):
     thresholds_ : ndarray of float32, shape (m,)
         Thresholds for calibrated estimates, only for "macro_f" and "micro_f".
     size_weights_ : ndarray of float64, shape (S,)
-        The result of `xmlc.inference.fit_size_weights`, only for "instance_f" with labels.
+        From `xmlc.inference.fit_size_weights`, only for "instance_f" with labels.
     n_labels_ : int
+
+    See Also
+    --------
+    apply_thresholds : The prediction rule of the thresholds.
+    STO : Thresholds that are exactly optimal on the labelled instances.
 
     Examples
     --------
@@ -76,11 +79,10 @@ class LabelSets(Estimator):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates of instances outside the model's training set if you pass ``Y``. Otherwise,
-            the estimates of the instances to predict label sets for. To maximise macro-F over many
-            new instances, transform their estimates by ``calibration_`` and fit again without
-            ``Y``. Thresholds that are learned on the new instances themselves find more rare
-            labels.
+            With ``Y``, estimates of instances outside the model's training set, and otherwise of
+            the instances to predict. For macro-F over many new instances, transform their estimates
+            by ``calibration_`` and fit again without ``Y``: thresholds learned on them find more
+            rare labels.
         Y : boolean CSR, shape (n, m), optional
             Label sets of the instances.
         prior : ndarray of shape (m,), optional
@@ -89,13 +91,13 @@ class LabelSets(Estimator):
         Raises
         ------
         XmlcError
-            The shapes differ, an estimate or a share is out of its range, or ``measure`` is
+            If the shapes differ, an estimate or a share is out of its range, or ``measure`` is
             unknown.
 
         Warns
         -----
         UserWarning
-            ``Y`` is None and the sum of the estimates shows that they cannot be probabilities.
+            If ``Y`` is None and the sum of the estimates shows that they cannot be probabilities.
         """
         check_hyperparameters(self)
         self._remember_names(spe)
@@ -112,7 +114,7 @@ class LabelSets(Estimator):
         if Y is not None:
             self.calibration_ = IsotonicCalibration(groups).fit(spe, Y)
             spe = self.calibration_.transform(spe)
-        # For macro-F with ``prior``, `ExpectedF` checks the sum.
+        # For macro-F with ``prior``, `ExpectedF` checks the sum
         elif shares is None or self.measure != "macro_f":
             least = LEAST
             most = np.inf
@@ -136,28 +138,24 @@ class LabelSets(Estimator):
         return self
 
     def _common_threshold(self, spe: CSR, expected: float, has_prior: bool) -> np.ndarray:
-        """Return the threshold of `ExpectedF` for all estimates as if they belonged to one label,
-        float32 (m,).
-        """
-        # There may be more expected positives than stored estimates, so zeros are added for missing
-        # estimates.
+        """Return the threshold of `ExpectedF` for all estimates as one label, float32 (m,)."""
+        # Zeros are added because more positives may be expected than estimates are stored
         pairs = np.zeros((max(spe.nnz, math.ceil(expected)), 1), dtype=np.float32)
         pairs[: spe.nnz, 0] = spe.data
         pooled = None
         if has_prior:
             pooled = np.array([expected / max(pairs.size, 1)])
         with warnings.catch_warnings():
-            # `warn_of_sums` has already checked the sum of estimates.
+            # The sum of the estimates is already checked
             warnings.simplefilter("ignore")
             method = ExpectedF(prior=pooled).fit(pairs)
         return np.repeat(method.thresholds_, self.n_labels_)
 
     def limits(self) -> np.ndarray:
-        """Return the thresholds of "macro_f" or "micro_f" for estimates before calibration, float32
-        (m,).
+        """Return the thresholds of "macro_f" or "micro_f" before calibration, float32 (m,).
 
-        A label is in the set of `predict` if and only if its estimate exceeds its limit, so the
-        limits can be passed to a model's ``predict_proba``.
+        `predict` chooses a label if and only if its estimate exceeds this limit, so a model's
+        ``predict_proba`` may take the limits.
         """
         self._check_learned("thresholds_")
         if self.calibration_ is None:
@@ -175,7 +173,7 @@ class LabelSets(Estimator):
         Raises
         ------
         XmlcError
-            The number of labels differs from ``fit``, or an estimate is not in 0 .. 1.
+            If the number of labels differs from ``fit``, or an estimate is not in 0 .. 1.
         """
         self._check_learned("method_")
         self._check_names(spe)

@@ -25,17 +25,16 @@ from xmlc.metrics.classification import Agreement, Blocks, agreement_of_blocks, 
 def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> CSR:
     """Predict each label whose estimate is strictly greater than its threshold.
 
-    Estimates and thresholds are rounded to float32 for the comparison, and a threshold below 1
-    stays below 1. All threshold methods use the same comparison when they learn thresholds.
+    Both are rounded to float32, and a threshold below 1 stays below 1. All methods use the same
+    comparison when they learn thresholds.
 
     The paper writes ``>=`` for the threshold classifier (Section 3) and ``>`` for SPEs and OFO
-    (Section 4). ``>=`` and ``>`` give different results if many estimates are equal, for example
-    the fractions that a forest estimates. This package always uses ``>``, so that a threshold and
-    the minimum probability of an SPE have the same meaning. STO has the effect of ``>=``, because
-    it returns the largest number below its chosen estimate.
+    (Section 4), which differ if many estimates are equal, such as the fractions of a forest. Here
+    it is always ``>``, so that a threshold means the same as the minimum probability of an SPE. STO
+    has the effect of ``>=``, because it returns the largest number below its chosen estimate.
 
-    Time is linear in the number of stored estimates. Memory is linear in the number of instances
-    and predictions.
+    Time is linear in the number of stored estimates, and memory in that of instances and
+    predictions.
 
     Parameters
     ----------
@@ -50,7 +49,11 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> CSR:
     Raises
     ------
     XmlcError
-        The number of thresholds is not m, a threshold is NaN, or an estimate is not in 0 .. 1.
+        If the number of thresholds is not m, a threshold is NaN, or an estimate is not in 0 .. 1.
+
+    See Also
+    --------
+    STO, OFO, FTA, ExpectedF : Methods that learn thresholds.
 
     Examples
     --------
@@ -63,32 +66,18 @@ def apply_thresholds(spe: Matrix, thresholds: float | np.ndarray) -> CSR:
 
 
 def agreement_above(Y: CSR, spe: CSR, thresholds: float | np.ndarray) -> Agreement:
-    """Return the `Agreement` of the truth and the label sets of `apply_thresholds`.
-
-    The parameters are the parameters of `sets_above`.
-    """
+    """Return the `Agreement` of the truth and `apply_thresholds`."""
     return agreement_of_blocks(sets_above(Y, spe, thresholds))
 
 
 def sets_above(Y: CSR, spe: CSR, thresholds: float | np.ndarray) -> Blocks:
-    """Yield blocks of the truth together with the label sets that `apply_thresholds` predicts.
-
-    Parameters
-    ----------
-    Y : boolean csr_array, shape (n, m)
-        The truth, as `checked_pair` returns it.
-    spe : csr_array of float32, shape (n, m)
-        Estimates, as `checked_pair` returns them.
-    thresholds : float or ndarray, shape (m,)
-    """
+    """Yield blocks of the truth and of `apply_thresholds`, after `checked_pair`."""
     limits = per_label(thresholds, spe.shape[1], np.float32, "thresholds")
     return sets_by_blocks(Y, spe, lambda part: validated(_above(part, limits)))
 
 
 def _above(spe: CSR, limits: np.ndarray) -> CSR:
-    """Predict the labels whose estimates exceed their thresholds ``limits``, with both in
-    float32.
-    """
+    """Predict the labels whose estimates exceed their ``limits``, in float32."""
     counts = np.empty(spe.shape[0], dtype=np.int64)
     kept = np.empty(spe.nnz, dtype=np.uint32)
     kept = kept[: copy_above(*kernel_csr(spe), limits, counts, kept)].copy()
@@ -97,7 +86,7 @@ def _above(spe: CSR, limits: np.ndarray) -> CSR:
 
 
 class ThresholdMethod(Estimator):
-    """Base class of methods that learn a threshold per label in ``fit``, and use it in ``predict``.
+    """A method that learns a threshold per label in ``fit``, and uses it in ``predict``.
 
     Attributes
     ----------
@@ -107,22 +96,17 @@ class ThresholdMethod(Estimator):
     thresholds_: np.ndarray
 
     def predict(self, spe: Matrix) -> CSR:
-        """Predict label sets by `apply_thresholds` with the learned thresholds, boolean CSR of
-        shape (n, m).
-        """
+        """Predict by the learned thresholds, boolean CSR of shape (n, m)."""
         self._check_learned("thresholds_")
         self._check_names(spe)
         return apply_thresholds(spe, self.thresholds_)
 
 
 def checked_pair(spe: Matrix, Y: Matrix) -> tuple[CSR, CSR]:
-    """Check an SPE and the truth, and return both in canonical form.
+    """Return an SPE and the truth in canonical form.
 
-    Raises
-    ------
-    XmlcError
-        The shapes differ, an estimate is not in 0 .. 1, or ``spe`` and ``Y`` are frames whose
-        columns are in different orders.
+    Different shapes, estimates outside of 0 .. 1, and frames with different orders of columns raise
+    an `XmlcError`.
     """
     estimated = column_names(spe)
     true = column_names(Y)
@@ -139,25 +123,11 @@ def checked_pair(spe: Matrix, Y: Matrix) -> tuple[CSR, CSR]:
 
 @njit
 def copy_above(indptr, labels, estimates, thresholds, counts, kept):
-    """Write the labels of each instance whose estimates exceed their thresholds, and return the
-    number of labels.
+    """Write the labels of each instance that exceed their thresholds, and return how many.
 
-    The kernel reads 8 bytes and one threshold per stored estimate.
-
-    Parameters
-    ----------
-    indptr : int64 (n + 1,)
-        Start of each instance in ``labels``.
-    labels : uint32 (nnz,)
-        Label of each estimate.
-    estimates : float32 (nnz,)
-        Estimates, instance by instance.
-    thresholds : float32 (m,)
-        Threshold of each label. A label is written if its estimate exceeds its threshold.
-    counts : int64 (n,)
-        Receives the number of written labels of each instance.
-    kept : uint32 (nnz,)
-        Receives the labels, instance by instance, from index 0 on.
+    The kernel reads 8 bytes and one threshold per stored estimate. It writes the number of labels
+    of each instance to ``counts``, int64 (n,), and the labels, instance by instance, to ``kept``,
+    uint32 (nnz,).
     """
     place = 0
     for i in range(counts.size):

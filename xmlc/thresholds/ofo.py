@@ -1,6 +1,4 @@
-"""Learn thresholds by OFO, online F-measure optimisation (plt2016, Section 4.3; Busa-Fekete et al.,
-NIPS 2015).
-"""
+"""OFO, online F-measure optimisation (plt2016, Section 4.3; Busa-Fekete et al., NIPS 2015)."""
 
 from __future__ import annotations
 
@@ -17,20 +15,11 @@ from xmlc.thresholds.one_pass import Instances, OnePassMethod, instance_of, lowe
 
 @njit
 def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
-    """Run online F-measure optimisation for some labels, instance by instance (plt2016, Algorithm
-    2, as printed).
+    """Run online F-measure optimisation for some labels (plt2016, Algorithm 2, as printed).
 
-    Parameters
-    ----------
-    spe, truth, start, end
-        The same as in `count_fixed`.
-    a, b : float64 (m,)
-        Numerators a_j and denominators b_j of the thresholds, the sums of equation (7), updated in
-        place.
-    lower : float32 (m,)
-        Lower bound of each label's threshold.
-    thresholds : float32 (m,)
-        Thresholds tau_j of equation (8), updated after each instance.
+    The arrays a and b, float64 (m,), are the sums of equation (7), and ``thresholds``, float32
+    (m,), the tau_j of equation (8), updated after each instance and not below ``lower``. Other
+    arguments are those of `count_fixed`.
     """
     for i in range(spe.indptr.size - 1):
         labels, estimates, true_labels = instance_of(spe, truth, i, start, end)
@@ -51,30 +40,32 @@ def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
 
 @hyperparameters
 class OFO(OnePassMethod):
-    """Learn thresholds tau_j = a_j / b_j by online F-measure optimisation, in one pass over the
-    validation set.
+    """Thresholds a_j / b_j by online F-measure optimisation, in one pass over the validation set.
 
     Parameters
     ----------
     a, b : float or ndarray of shape (m,)
         Initial values of a_j and b_j, with 0 < a / b <= 0.5 (equation (5)).
     lower_bounds : ndarray of shape (m,) or None
-        Lower bounds nu_j of all thresholds, including the initial threshold (Section 6.2).
+        Lower bounds nu_j of all thresholds, also the initial ones (Section 6.2).
     n_jobs : int or None
-        Number of threads. The result does not depend on the number of threads.
+        Number of threads, without effect on the result.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
         Thresholds after the last instance.
 
+    See Also
+    --------
+    FTA : A few fixed thresholds, also in one pass.
+    STO : The best of all thresholds, by sorting.
+
     Notes
     -----
-    The method reads instances in the order of the rows. A label without a stored estimate is
-    treated as not predicted.
-
-    ``partial_fit`` stores only a_j, b_j and tau_j. Calls of ``partial_fit`` with parts of a dataset
-    give the same thresholds as one call of ``fit``.
+    Instances are read in the order of the rows, and a label without a stored estimate counts as not
+    predicted. Because ``partial_fit`` stores only a_j, b_j and tau_j, its calls with parts of a
+    dataset give the same thresholds as one call of ``fit``.
 
     Examples
     --------
@@ -107,7 +98,5 @@ class OFO(OnePassMethod):
         return self
 
     def min_probabilities(self, n_labels: int) -> np.ndarray:
-        """Return each label's lowest possible threshold, float32 of shape (m,): nu_j, or 0 without
-        bounds.
-        """
+        """Return each label's lowest possible threshold nu_j, or 0 without bounds, float32 (m,)."""
         return lower_bounds_of(self.lower_bounds, n_labels)

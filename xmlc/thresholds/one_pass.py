@@ -1,10 +1,8 @@
-"""Learn thresholds in one pass over a validation set, without storing estimates: the base of FTA
-and OFO.
+"""Learning of thresholds in one pass, without stored estimates: the base of FTA and OFO.
 
-Kernels read the SPE and the truth instance by instance, with ascending labels. For each instance,
-the kernels update the counts of its true labels and of the labels with an estimate. The counts do
-not depend on the division of the instances into blocks. Labels are independent of each other, so
-threads share the work by ranges of labels.
+Kernels read the SPE and the truth instance by instance, with ascending labels, and update the
+counts of true labels and of labels with an estimate. The counts do not depend on how instances are
+divided into blocks. Because labels are independent, threads share them by ranges.
 """
 
 from __future__ import annotations
@@ -25,13 +23,12 @@ from xmlc.kernels.domains import MANY, check, whole
 from xmlc.kernels.frames import n_rows, rows_of
 from xmlc.thresholds.methods import ThresholdMethod, checked_pair
 
-# A task has about ENTRIES_PER_TASK estimates and positives. Tasks with a fixed number of labels
-# would be unequal.
+# Roughly the estimates and positives of a task. Equal numbers of labels would be unequal work.
 ENTRIES_PER_TASK = 1 << 18
 
 
 class Instances(NamedTuple):
-    """The estimates and the truth of some instances, and the range of labels of each task."""
+    """Estimates and truth of some instances, and the range of labels of each task."""
 
     spe: CSR
     truth: CSR
@@ -39,9 +36,7 @@ class Instances(NamedTuple):
 
 
 def instances(spe: CSR, Y: CSR) -> list[Instances]:
-    """Divide estimates and truth into blocks of instances, and divide the labels of each block into
-    ranges.
-    """
+    """Divide estimates and truth into blocks of instances, and the labels of each into ranges."""
     result = []
     for part, truth in blocks_of_rows(spe, Y):
         entries = np.bincount(part.indices, minlength=Y.shape[1]) + np.bincount(
@@ -53,15 +48,10 @@ def instances(spe: CSR, Y: CSR) -> list[Instances]:
 
 
 def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_TASK) -> list[tuple[int, int]]:
-    """Divide labels into ranges ``(start, end)`` of about equal work, whatever the number of
-    threads.
+    """Divide labels into ranges ``(start, end)`` of about equal work, for any number of threads.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (m,)
-        Number of estimates and positives of each label.
-    entries : int
-        Approximate number of labels, estimates and positives per range.
+    ``counts`` are the estimates and positives of each label, and ``entries`` roughly those of a
+    range, labels included.
     """
     work = np.concatenate(([0], np.cumsum(counts + 1)))
     candidates = np.searchsorted(work, np.arange(entries, work[-1], entries))
@@ -69,16 +59,13 @@ def label_tasks(counts: np.ndarray, entries: int = ENTRIES_PER_TASK) -> list[tup
 
 
 class OnePassMethod(ThresholdMethod):
-    """Base class of `FTA` and `OFO`, which need no stored estimates."""
+    """The base class of `FTA` and `OFO`, which need no stored estimates."""
 
     n_jobs: int | None
-    _counted: Any = None  # The counters include all instances since the last ``fit``.
+    _counted: Any = None  # counters of all instances since the last ``fit``
 
     def fit(self, spe: Matrix, Y: Matrix) -> Self:
-        """Forget earlier instances and learn the thresholds.
-
-        Parameters and errors are documented in `STO.fit`.
-        """
+        """Forget earlier instances and learn the thresholds, with parameters of `STO.fit`."""
         pair = checked_pair(spe, Y)
         self._counted = None
         self._remember_names(spe)
@@ -86,23 +73,22 @@ class OnePassMethod(ThresholdMethod):
         return self.learn(instances(*pair), pair[1].shape[1])
 
     def partial_fit(self, spe: Matrix, Y: Matrix) -> Self:
-        """Learn from more instances, in addition to the instances since the last ``fit``.
+        """Learn from more instances, in addition to those since the last ``fit``.
 
         Each call takes O(m) time, so pass several instances at once.
 
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates of the instances, in (0, 1]. ``partial_fit`` ignores estimates that do not
-            exceed `min_probabilities`.
+            Estimates in (0, 1], ignored unless they exceed `min_probabilities`.
         Y : boolean CSR, shape (n, m)
             Label sets of the instances.
 
         Raises
         ------
         XmlcError
-            For the same reasons as in ``fit``, or if the number of labels or a hyperparameter that
-            affects the counts has changed.
+            For the reasons of ``fit``, or if the number of labels or a hyperparameter that affects
+            the counts has changed.
         """
         pair = checked_pair(spe, Y)
         n_labels = pair[1].shape[1]
@@ -120,24 +106,16 @@ class OnePassMethod(ThresholdMethod):
 
     @abstractmethod
     def learn(self, blocks: Sequence[Instances], n_labels: int) -> Self:
-        """Learn from the blocks that `instances` returned.
-
-        A sweep computes the blocks only once.
-        """
+        """Learn from the blocks of `instances`, which a sweep computes only once."""
 
     @abstractmethod
     def min_probabilities(self, n_labels: int) -> np.ndarray:
-        """Return the minimum probability of each label, float32 of shape (m,).
-
-        The method ignores estimates that do not exceed the minimum probability of their label.
-        """
+        """Return what an estimate of each label must exceed to be used, float32 of shape (m,)."""
 
     def _run(
         self, kernel: Callable[..., None], blocks: Sequence[Instances], *arguments: Any
     ) -> None:
-        """Call ``kernel(spe, truth, start, end, *arguments)`` for each range of labels, block by
-        block.
-        """
+        """Call ``kernel(spe, truth, start, end, *arguments)`` for each range of each block."""
         for block in blocks:
             rows = kernel_csr(block.spe), kernel_csr(block.truth)
             run_tasks(kernel, [(*rows, *task, *arguments) for task in block.tasks], self.n_jobs)
@@ -145,10 +123,7 @@ class OnePassMethod(ThresholdMethod):
 
 
 def lower_bounds_of(given: np.ndarray | None, n_labels: int) -> np.ndarray:
-    """Return the lower bounds of thresholds as float32 of shape (m,).
-
-    All bounds are 0 if ``given`` is None.
-    """
+    """Return lower bounds of thresholds, 0 for None, as float32 of shape (m,)."""
     return per_label(0.0 if given is None else given, n_labels, np.float32, "lower_bounds", "share")
 
 
@@ -158,33 +133,50 @@ M = TypeVar("M", bound=OnePassMethod)
 def fit_in_one_pass(
     method: M, model: Any, X: Matrix, Y: Matrix, min_probability: float = 0.0, instances: int = 1024
 ) -> M:
-    """Learn thresholds from a model's estimates, which are computed for a few instances at a time
-    and not stored.
+    """Learn thresholds from a model's estimates, a few instances at a time, without storing them.
 
-    Storing all estimates and calling ``method.fit`` would give bit-identical thresholds. The
-    counters of the labels and the estimates of ``instances`` instances are kept in memory. FTA
-    ignores estimates up to its lowest kappa_j, and OFO ignores estimates up to nu_j.
+    The thresholds are bit-identical to ``method.fit`` with all estimates, but memory has only the
+    counters of the labels and the estimates of ``instances`` instances. FTA ignores estimates up to
+    its lowest kappa_j, and OFO up to nu_j.
 
     Parameters
     ----------
     method : FTA or OFO
-        The threshold method. A fitted method continues from its present state.
+        A fitted method continues from its present state.
     model : estimator
-        A fitted model with ``predict_proba(X, threshold)``, which returns the estimates above a
-        threshold as CSR.
+        A fitted model whose ``predict_proba(X, threshold)`` returns the estimates above a threshold
+        as CSR.
     X : sparse or dense array, shape (n, d)
         Features of the validation set, in the order of the pass.
     Y : sparse or dense boolean array, shape (n, m)
-        Label sets of the validation set, in the order of X.
+        Label sets of the validation set.
     min_probability : float
-        Minimum probability. Estimates that do not exceed ``min_probability`` are left out.
+        Estimates up to this value are left out.
     instances : int
-        Number of instances for which estimates are computed at a time.
+        Number of instances at a time.
+
+    Returns
+    -------
+    FTA or OFO
+        The fitted method.
 
     Raises
     ------
     XmlcError
-        X and Y differ in length, or ``instances`` is less than 1.
+        If X and Y differ in length, or ``instances`` is less than 1.
+
+    See Also
+    --------
+    OutOfFold : Learns thresholds without a validation set.
+
+    Examples
+    --------
+    >>> from xmlc.models import BinaryRelevance
+    >>> from xmlc.thresholds import FTA, fit_in_one_pass
+    >>> X, Y = [[0.0], [1.0]] * 10, [[1, 0], [0, 1]] * 10
+    >>> model = BinaryRelevance(C=1.0).fit(X, Y)
+    >>> fit_in_one_pass(FTA(grid=[2, 4]), model, X, Y).thresholds_
+    array([0.5, 0.5], dtype=float32)
     """
     Y = as_labels(Y)
     n_instances = n_rows(X)
@@ -199,19 +191,14 @@ def fit_in_one_pass(
 
 @njit
 def instance_of(spe, truth, i, start, end):
-    """Return the labels with estimates, the estimates, and the true labels of instance ``i``.
-
-    The results contain only labels in ``start .. end - 1``.
-    """
+    """Return estimated labels, estimates and true labels of instance i in ``start .. end - 1``."""
     own = entries_of(spe, i, start, end)
     return spe.indices[own], spe.data[own], truth.indices[entries_of(truth, i, start, end)]
 
 
 @njit
 def entries_of(rows, i, start, end):
-    """Return the slice of the entries of instance ``i`` whose labels lie in ``start .. end -
-    1``.
-    """
+    """Return the slice of the entries of instance i in ``start .. end - 1``."""
     first = rows.indptr[i]
     labels = rows.indices[first : rows.indptr[i + 1]]
     return slice(

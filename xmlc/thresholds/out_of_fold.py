@@ -1,4 +1,4 @@
-"""Learn thresholds from out-of-fold estimates, without a separate validation set."""
+"""Thresholds from out-of-fold estimates, without a separate validation set."""
 
 from __future__ import annotations
 
@@ -24,45 +24,39 @@ from xmlc.thresholds.sweeps import tune
 
 @hyperparameters
 class OutOfFold(Estimator):
-    """Train a model on all instances, and learn its thresholds from out-of-fold estimates.
+    """A model trained on all instances, with thresholds learned from out-of-fold estimates.
 
-    The papers tune thresholds on a fifth of the training set, on which the model is not trained
-    (plt2016, Section 6.2). `OutOfFold` sets no fifth aside, but divides the training set into
-    folds. For each fold, a copy of the model is trained on all other folds and estimates the labels
-    of this fold. The thresholds are learned from the estimates of all folds. Finally, the model is
-    trained on all instances. Wolpert trains a second model on out-of-fold estimates (Stacked
-    generalization, Neural Networks 1992). The additional cost is the training of ``folds`` models,
-    each on (folds - 1) / folds of the instances.
+    The papers set a fifth of the training set aside for thresholds (plt2016, Section 6.2). Here it
+    is divided into folds instead: a copy of the model that is trained on all other folds estimates
+    the labels of each fold, and the thresholds are learned from all these estimates. Finally, the
+    model is trained on all instances. This costs ``folds`` more models, each on (folds - 1) / folds
+    of the instances. Wolpert trains a second model on out-of-fold estimates (Stacked
+    generalization, Neural Networks 1992).
 
     Parameters
     ----------
     estimator : object
-        A model of this package, of scikit-learn, or a custom model. The model must have ``fit(X,
-        Y)`` and ``predict_proba(X)``. `OutOfFold` does not change the model. ``predict_proba``
-        returns a sparse or dense matrix of shape (n, m). Like some models of scikit-learn,
-        ``predict_proba`` may instead return a list with an array of shape (n, 2) for each label. If
-        ``predict_proba`` has a parameter ``threshold``, `OutOfFold` sets it to the minimum
-        probability.
+        A model of this package, of scikit-learn, or a custom one, which stays unchanged. It needs
+        ``fit(X, Y)`` and ``predict_proba(X)``, which returns a matrix of shape (n, m) or, like some
+        models of scikit-learn, a list with an array of shape (n, 2) for each label. A parameter
+        ``threshold`` of ``predict_proba`` is set to the minimum probability.
     method : str or object
-        A name that `xmlc.thresholds.tune` accepts, such as ``"fta"``, ``"sto"`` or ``"ofo"``.
-        `OutOfFold` tries the grid of the named method with the papers' lower bounds, and chooses
-        the grid point with the best ``measure`` on the out-of-fold estimates. You can also pass a
-        threshold method such as ``OFO(b=50)``. If ``lower_bounds`` of a threshold method is None,
-        `OutOfFold` computes the bounds from the shares of the labels in Y. Set ``lower_bounds`` to
-        0 for no bounds.
+        A name for `xmlc.thresholds.tune`, such as ``"fta"``, ``"sto"`` or ``"ofo"``, which tries a
+        grid with the papers' lower bounds, or a threshold method such as ``OFO(b=50)``.
+        ``lower_bounds=None`` of such a method means those of the shares of the labels in Y, and 0
+        no bounds.
     measure : str or None
-        Measure as in `xmlc.thresholds.tune`, such as ``"macro_f_present"``. None uses the method's
-        default, which is macro-F with 0/0 = 1.
+        Measure that chooses the grid point, as in `xmlc.thresholds.tune`, such as
+        ``"macro_f_present"``. None uses the method's default, which is macro-F with 0/0 = 1.
     folds : int
-        Number of folds, at least 2.
+        At least 2.
     threshold : float
-        Minimum probability. Estimates up to ``threshold`` are dropped, and no learned threshold is
-        below ``threshold``.
+        Minimum probability: estimates up to it are dropped, and no threshold is below it.
     random_state : int
         Seed of the folds.
     n_jobs : int or None
-        Number of threads. Each thread trains the model of one fold at a time. The result does not
-        depend on ``n_jobs``. Each model may also use several threads.
+        Number of threads, without effect on the result. Each trains the model of one fold at a
+        time, which may use several threads itself.
 
     Attributes
     ----------
@@ -73,13 +67,18 @@ class OutOfFold(Estimator):
     feature_names_in_, n_features_in_
         Forwarded from ``estimator_``.
     estimates_ : csr_array of float32, shape (n, m)
-        Out-of-fold estimates of the training set. You can fit any threshold method to the
-        out-of-fold estimates without training the model again.
+        Out-of-fold estimates of the training set, to which any threshold method can be fitted
+        without training the model again.
+
+    See Also
+    --------
+    tune : Chooses thresholds on a validation set.
+    fit_in_one_pass : Learns thresholds from a fitted model.
 
     Notes
     -----
-    The models of the folds are trained on fewer instances than ``estimator_``. The estimates of
-    ``estimator_`` may therefore be a little higher than the out-of-fold estimates.
+    The models of the folds see fewer instances than ``estimator_``, whose estimates may therefore
+    be a little higher.
 
     Examples
     --------
@@ -100,8 +99,7 @@ class OutOfFold(Estimator):
     n_jobs: int | None = param(N_JOBS, default=1)
 
     def fit(self, X: Any, Y: Any) -> Self:
-        """Estimate the labels of each fold, learn the thresholds, and fit the model to all
-        instances.
+        """Estimate the labels of each fold, learn the thresholds, and fit the model to all.
 
         Parameters
         ----------
@@ -113,7 +111,7 @@ class OutOfFold(Estimator):
         Raises
         ------
         XmlcError
-            There are fewer instances than folds, the numbers of instances differ, an estimate is
+            If there are fewer instances than folds, the numbers of instances differ, an estimate is
             not in 0 .. 1, or a hyperparameter is out of its range.
         """
         check_hyperparameters(self)
@@ -147,8 +145,7 @@ class OutOfFold(Estimator):
 
         tasks = [(fold,) for fold in range(self.folds)]
         parts = run_tasks(estimate, tasks, self.n_jobs, title="out-of-fold estimates", unit="folds")
-        # The rows of the stacked ``parts`` are sorted by fold. The original order of the instances
-        # is restored because OFO depends on this order.
+        # OFO depends on the order of the instances, and ``parts`` are sorted by fold
         places = np.argsort(np.argsort(fold_of, kind="stable"), kind="stable")
         self.estimates_ = as_estimates(
             sparse.csr_array(sparse.vstack(parts, format="csr"))[places], np.float32
@@ -174,30 +171,25 @@ class OutOfFold(Estimator):
         return self
 
     def predict_proba(self, X: Any, threshold: float | np.ndarray | None = None) -> CSR:
-        """Return the estimates above a threshold, float32 CSR of shape (n, m).
-
-        If ``threshold`` is None, ``self.threshold`` is used.
-        """
+        """Return estimates above a threshold (default: ``self.threshold``), float32 CSR (n, m)."""
         self._check_learned("estimator_")
         if threshold is None:
             threshold = self.threshold
         return estimates_above(self.estimator_, X, threshold, self.n_labels_)
 
     def predict(self, X: Any) -> CSR:
-        """Return the labels whose estimates exceed their thresholds, boolean CSR of shape (n,
-        m).
-        """
+        """Return the labels whose estimates exceed their thresholds, boolean CSR (n, m)."""
         self._check_learned("estimator_")
         return apply_thresholds(self.predict_proba(X, self.thresholds_), self.thresholds_)
 
     @property
     def feature_names_in_(self) -> np.ndarray:
-        """Return the feature names of the model, if the model stores names."""
+        """Return the feature names of the model, if it stores them."""
         return self.estimator_.feature_names_in_
 
     @property
     def n_features_in_(self) -> int:
-        """Return the number of features of the model, if the model stores this number."""
+        """Return the number of features of the model, if it stores it."""
         return int(self.estimator_.n_features_in_)
 
 
@@ -209,23 +201,11 @@ def unfitted(estimator: Any) -> Any:
         from sklearn.base import clone
     except ImportError:
         return deepcopy(estimator)
-    return clone(estimator, safe=False)  # An object without hyperparameters is deep-copied.
+    return clone(estimator, safe=False)  # deep-copies an object without hyperparameters
 
 
 def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels: int) -> CSR:
-    """Return the estimates of any model that exceed a threshold, CSR of shape (n, m).
-
-    Parameters
-    ----------
-    model : object
-        A fitted model with ``predict_proba``.
-    X : object
-        Instances, in a form that the model accepts.
-    threshold : float or ndarray of shape (m,)
-        Only estimates strictly greater than the threshold are kept.
-    n_labels : int
-        Number m of labels.
-    """
+    """Return the estimates of any model strictly above a threshold, CSR (n, m)."""
     if "threshold" in inspect.signature(model.predict_proba).parameters:
         return as_estimates(model.predict_proba(X, threshold=threshold), np.float32)
     found = model.predict_proba(X)
@@ -240,17 +220,11 @@ def estimates_above(model: Any, X: Any, threshold: float | np.ndarray, n_labels:
 
 
 def of_positive_class(model: Any, found: Any) -> np.ndarray:
-    """Return the positive-class estimates of a scikit-learn model that returns a column for each
-    class, shape (n, m).
+    """Return the positive-class estimates of a scikit-learn model with a column per class, (n, m).
 
-    Parameters
-    ----------
-    model : object
-        A model whose ``classes_`` lists the classes of each label. A label without negative or
-        positive instances has only one class.
-    found : list of ndarray, shape (n, classes of the label)
-        The result of ``predict_proba``, a list with an array for each label. If there is a single
-        label, ``found`` is this label's array instead of a list.
+    ``found`` is the result of ``predict_proba``: an array per label, or the array itself for a
+    single label. A label without negative or without positive instances has only one class in
+    ``classes_``.
     """
     classes = model.classes_
     if not isinstance(found, list):

@@ -1,6 +1,4 @@
-"""Find the optimal common threshold on a validation set, for micro- and instance-averaged
-measures.
-"""
+"""The optimal common threshold on a validation set, for micro- and instance-averaged measures."""
 
 from __future__ import annotations
 
@@ -21,36 +19,38 @@ from xmlc.thresholds.sto import Candidates, candidates_of, highest_reached
 
 @hyperparameters
 class CommonThreshold(ThresholdMethod):
-    """Find the common threshold with the highest micro- or instance-averaged measure on the
-    validation set.
+    """The common threshold with the highest micro- or instance-averaged measure on labelled data.
 
-    The method tries every candidate that can be optimal (``xmlc.thresholds.sto``). Among candidates
-    with equal measure, the highest is chosen, which predicts the fewest labels. If the empty
-    prediction is best, the threshold is the largest estimate. Time is O(e log e) for e stored
-    estimates. Estimates are sorted block by block or, for ``average="instance"``, instance by
-    instance.
+    Every candidate that can be optimal is tried (``xmlc.thresholds.sto``). The highest of equally
+    good ones is chosen, which predicts the fewest labels, or the largest estimate if the empty
+    prediction is best. Time is O(e log e) for e stored estimates, which are sorted block by block
+    or, for ``average="instance"``, instance by instance.
 
     Parameters
     ----------
     average : {"micro", "instance"}
-        "micro" computes the measure from counts summed over all labels. "instance" is the mean of
-        the measure over instances (0/0 = 1).
+        "micro" computes the measure from counts summed over all labels, and "instance" its mean
+        over instances (0/0 = 1).
     overlap : Overlap
         An F-measure made by `xmlc.metrics.measure.f_beta`, or ``JACCARD``.
     n_jobs : int or None
-        Number of threads. The result does not depend on the number of threads.
+        Number of threads, without effect on the result.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
         The common threshold, repeated m times.
 
+    See Also
+    --------
+    STO : A threshold for each label, for macro-averaged measures.
+
     Notes
     -----
     If estimates are the true probabilities, one common threshold is optimal for a micro-averaged
-    measure (Koyejo et al., NIPS 2015). With true probabilities, a separate threshold for each label
-    could only overfit the validation set. For an instance-averaged measure, a common threshold is a
-    heuristic, because the best threshold differs between instances.
+    measure (Koyejo et al., NIPS 2015), and a threshold for each label could only overfit the
+    validation set. For an instance-averaged measure, it is a heuristic, because the best threshold
+    differs between instances.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class CommonThreshold(ThresholdMethod):
     n_jobs: int | None = None
 
     def fit(self, spe: Matrix, Y: Matrix) -> Self:
-        """Learn the threshold. Parameters and errors are documented in `STO.fit`."""
+        """Learn the threshold, with parameters and errors of `STO.fit`."""
         given = spe
         spe, Y = checked_pair(spe, Y)
         self._remember_names(given)
@@ -83,8 +83,7 @@ class CommonThreshold(ThresholdMethod):
 
     def _best_of_instances(self, candidates: Candidates, spe: CSR, Y: CSR) -> np.ndarray:
         """Return the best threshold for the mean over instances, float32 (1,)."""
-        # Trailing instances without estimates and labels are left out, because they do not affect
-        # the choice.
+        # Trailing instances without estimates and labels do not affect the choice
         in_use = np.flatnonzero((np.diff(spe.indptr) > 0) | (np.diff(Y.indptr) > 0))
         n = 0
         if in_use.size:
@@ -106,36 +105,25 @@ class CommonThreshold(ThresholdMethod):
             self.n_jobs,
             then=lambda own: np.add(gains, own, out=gains),
         )
-        # The measure of an empty prediction is 1 for each instance without labels, and 0 for all
-        # other instances.
+        # An empty prediction scores 1 for each instance without labels, and 0 otherwise
         empty = np.count_nonzero(np.diff(Y.indptr)[:n] == 0) * round(1 / unit)
         threshold = candidates.largest.copy()
         best_sum(candidates.lowest, gains, empty, n, threshold)
         return threshold.view(np.float32)
 
 
-# The measures of instances are summed as whole multiples of UNIT. Sums of whole numbers do not
-# depend on the order of updates, and billions of updates cause no drift. The sum of the measure
-# over 2^23 instances fits into 63 bits. Beyond 2^23 instances, the unit is doubled each time that
-# the number of instances doubles.
+# The measures of instances are summed as whole multiples of UNIT, so sums do not depend on the
+# order of updates and do not drift. They fit into 63 bits for 2^23 instances, and beyond that the
+# unit doubles with the number of instances.
 UNIT = 2.0**-40
 
 
 @njit
 def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
-    """Return a measure (`xmlc.metrics.measure.Overlap`) of a true and a predicted set, in multiples
-    of ``unit``, int64.
+    """Return a measure of a true and a predicted set (0/0 = 1), in multiples of ``unit``, int64.
 
-    The measure is 1 for 0/0.
-
-    Parameters
-    ----------
-    unit : float64
-        Unit of the result, a power of 2.
-    gain, recall, shared : float64
-        Fields of the measure.
-    hits, positives, predicted : int64
-        Sizes of the intersection, of the true set and of the predicted set.
+    The unit is a power of 2, followed by the fields of an `xmlc.metrics.measure.Overlap` and the
+    sizes of the intersection, of the true set and of the predicted set.
     """
     total = recall * positives + predicted - shared * hits
     value = 1.0
@@ -146,24 +134,13 @@ def overlap_units(unit, gain, recall, shared, hits, positives, predicted):
 
 @njit
 def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
-    """Add the gain of each candidate to ``gains``.
+    """Add the gain of each candidate to ``gains``, int64 (c,), in multiples of ``unit``.
 
-    A candidate's sum is the sum of the measure over instances, with the candidate as the threshold.
-    The gain of a candidate is its sum minus the sum of the next higher candidate.
-
-    The kernel sorts the estimates of one instance at a time, because a predicted label changes only
-    the measure of its instance.
-
-    Parameters
-    ----------
-    spe, truth : a `KernelCSR` each
-        Estimates and label sets.
-    lowest : uint32 (c,)
-        The lowest estimate that each candidate predicts, ascending.
-    unit, gain, recall, shared : float64
-        Arguments of `overlap_units`.
-    gains : int64 (c,)
-        Gains in multiples of ``unit``, updated in place.
+    A candidate's sum is the sum of the measure over instances with the candidate as the threshold,
+    and its gain is this sum minus that of the next higher candidate. The kernel sorts the estimates
+    of one instance at a time, because a predicted label changes only the measure of its instance.
+    ``lowest``, uint32 (c,), has the lowest estimate that each candidate predicts, ascending, and
+    other arguments are those of `overlap_units`.
     """
     if lowest.size == 0:
         return
@@ -205,25 +182,11 @@ def add_gains(spe, truth, lowest, unit, gain, recall, shared, gains):
 
 @njit
 def best_sum(lowest, gains, empty, n_instances, threshold):
-    """Find the candidate with the highest sum of the measure over instances.
+    """Write the highest candidate with the highest sum of the measure to ``threshold``.
 
-    Among candidates with equal sums, the highest threshold is chosen.
-
-    Sums are regarded as equal if they differ by at most one unit per instance, because rounding can
-    cause such a difference.
-
-    Parameters
-    ----------
-    lowest : uint32 (c,)
-        As for `add_gains`.
-    gains : int64 (c,)
-        Result of `add_gains`.
-    empty : int
-        Sum of the measure over instances if no label is predicted, in the same unit as ``gains``.
-    n_instances : int
-        Number of instances.
-    threshold : uint32 (1,)
-        Receives the best threshold, unless the empty prediction is best.
+    Sums that differ by at most one unit per instance, as by rounding, are equal. ``lowest`` and
+    ``gains`` are those of `add_gains`, and ``empty`` is the sum if no label is predicted. If this
+    is best, ``threshold``, uint32 (1,), stays as it is.
     """
     score = empty
     best = empty

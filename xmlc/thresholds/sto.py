@@ -1,14 +1,10 @@
-"""Find the threshold of each label with the highest F-measure by sorting: STO (plt2016, Section
-4.1).
+"""STO: the threshold of each label with the highest F-measure, by sorting (plt2016, Section 4.1).
 
-The candidates of a label are its estimates for the instances that carry the label. For any measure
-that grows with the hits and falls with the number of predictions, one of the candidates is optimal.
-A threshold at an estimate that is no candidate has as many hits as the next higher candidate, but
-more predictions.
-
-A label has at most as many candidates as positives. The time for sorting and the memory therefore
-depend on the number of positives, and not on the number of estimates. The estimates may be in
-memory-mapped files.
+The candidates of a label are its estimates for the instances that carry it. One of them is optimal
+for any measure that grows with the hits and falls with the number of predictions, because a
+threshold at another estimate has as many hits as the next higher candidate, but more predictions.
+So time and memory for sorting depend on the number of positives and not on that of estimates, which
+may be in memory-mapped files.
 """
 
 from __future__ import annotations
@@ -31,24 +27,15 @@ def best_candidates(
 ):
     """Find for each group the candidate with the highest F-measure (plt2016, Algorithm 1, line 9).
 
-    F_beta grows with h / (w P + k), for h hits, P positives, k predictions and w = beta^2. The
-    kernel compares two ratios by cross-multiplication, which is exact if w is 1 and the products
-    are below 2^53. Among candidates with equal ratios, the candidate with the fewest predictions
-    wins. If no candidate has a hit, the empty prediction wins.
+    F_beta grows with h / (w P + k), for h hits, P positives, k predictions and w = beta^2, the
+    argument ``recall``. Ratios are compared by cross-multiplication, which is exact if w is 1 and
+    the products are below 2^53. The fewest predictions win among equal ratios, and the empty
+    prediction if no candidate has a hit.
 
-    Parameters
-    ----------
-    starts, lowest, hits, predicted, largest, positives
-        Attributes of `Candidates`.
-    minima : uint32 (g,)
-        Minimum thresholds. A label is predicted only if its estimate is strictly greater than the
-        minimum threshold.
-    recall : float64
-        The measure's weight of the positives (see `xmlc.metrics.measure.Overlap`), 1 for F.
-    thresholds : uint32 (g,)
-        Receives the thresholds: one less than the lowest predicted estimate, or the largest
-        estimate of a group that is not predicted. A group without estimates above its minimum
-        threshold gets the minimum threshold.
+    The first arguments are the attributes of `Candidates`. Predicted estimates strictly exceed
+    ``minima``, uint32 (g,). ``thresholds``, uint32 (g,), receives one less than the lowest
+    predicted estimate, the largest estimate of a group that is not predicted, or the minimum of a
+    group without estimates above it.
     """
     for g in range(thresholds.size):
         n_positives = recall * positives[g]
@@ -66,34 +53,35 @@ def best_candidates(
 
 @hyperparameters
 class STO(ThresholdMethod):
-    """Find the threshold of each label with the highest F-measure on the validation set, by
-    sorting.
+    """The threshold of each label with the highest F-measure on the validation set, by sorting.
 
-    With ``kappa=0`` and an SPE that contains every estimate, the thresholds maximise the validation
-    macro-F exactly.
+    With ``kappa=0`` and an SPE that contains every estimate, it maximises the validation macro-F
+    exactly. Among thresholds with equal F, the highest is chosen, which predicts the fewest labels.
+    If the empty prediction is best for a label, its threshold is its largest estimate, and a label
+    without estimates above kappa_j gets kappa_j.
 
-    * Among thresholds with equal F, the highest is chosen, which predicts the fewest labels.
-    * If the empty prediction is best for a label, its threshold is its largest estimate.
-    * A label without estimates above kappa_j gets the threshold kappa_j.
-
-    The method reads the estimates twice. The method looks up each estimate among the sorted
-    estimates of its label's positives. The method needs memory for one block of estimates and 24
-    bytes for each positive.
+    The method reads the estimates twice, and looks each up among the sorted estimates of its
+    label's positives. Memory takes one block of estimates and 24 bytes for each positive.
 
     Parameters
     ----------
     kappa : float or ndarray of shape (m,)
-        Minimum thresholds kappa_j. Only estimates that `apply_thresholds` regards as greater than
-        kappa_j are candidates.
+        Minimum thresholds kappa_j, which candidates exceed as in `apply_thresholds`.
     overlap : Overlap
-        Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard gives the same thresholds
-        as F, because it is F / (2 - F).
+        Measure to maximise instead of F, such as ``f_beta(2)``. Jaccard, which is F / (2 - F), has
+        the same thresholds as F.
     n_jobs : int or None
-        Number of threads. The result does not depend on the number of threads.
+        Number of threads, without effect on the result.
 
     Attributes
     ----------
     thresholds_ : ndarray of float32, shape (m,)
+
+    See Also
+    --------
+    FTA, OFO : Thresholds in one pass, without stored estimates.
+    ExpectedF : Thresholds without labelled instances.
+    CommonThreshold : One threshold for all labels.
 
     Examples
     --------
@@ -114,7 +102,7 @@ class STO(ThresholdMethod):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates of the validation set. Stored zeros are dropped. Values that exceed 1 by a
+            Estimates of the validation set. Stored zeros are dropped, and values that exceed 1 by a
             rounding error become 1.
         Y : boolean CSR, shape (n, m)
             Label sets of the validation set.
@@ -122,7 +110,7 @@ class STO(ThresholdMethod):
         Raises
         ------
         XmlcError
-            The shapes differ, an estimate is not in 0 .. 1, or a hyperparameter is out of its
+            If the shapes differ, an estimate is not in 0 .. 1, or a hyperparameter is out of its
             range.
         """
         pair = checked_pair(spe, Y)
@@ -137,12 +125,9 @@ class STO(ThresholdMethod):
 
 
 class Candidates(NamedTuple):
-    """The candidate thresholds of g groups.
+    """The candidate thresholds of g groups, each a single label, or all labels in one.
 
-    Each group is a single label, or one group contains all labels.
-
-    Estimates are stored as uint32, the bits of a float32, which have the same order as the
-    estimates.
+    Estimates are uint32, the bits of a float32, which have the same order.
 
     Attributes
     ----------
@@ -155,9 +140,8 @@ class Candidates(NamedTuple):
     predicted : int64 (c,)
         Number of all estimates from ``lowest`` upwards.
     largest : uint32 (g,)
-        Largest estimate of each group, or 0 for a group without estimates.
+        Largest estimate of each group, or 0 without estimates.
     positives : int64 (g,)
-        Number of positives of each group.
     """
 
     starts: np.ndarray
@@ -168,31 +152,17 @@ class Candidates(NamedTuple):
     positives: np.ndarray
 
     def best(self, minima: np.ndarray, recall: float) -> np.ndarray:
-        """Return the best threshold of each group, float32 (g,).
-
-        See `best_candidates` for the parameters.
-        """
+        """Return the best threshold of each group, float32 (g,)."""
         thresholds = np.empty_like(self.largest)
-        least = (minima + np.float32(0)).view(np.uint32)  # Adding 0 turns -0 into 0.
+        least = (minima + np.float32(0)).view(np.uint32)  # adding 0 turns -0 into 0
         best_candidates(*self, least, recall, thresholds)
         return thresholds.view(np.float32)
 
 
 def candidates_of(spe: CSR, Y: CSR, n_jobs: int | None = None, common: bool = False) -> Candidates:
-    """Find the candidate thresholds of each label, or the candidates for a common threshold of all
-    labels.
+    """Find the candidate thresholds of each label, or with ``common`` of all labels together.
 
-    Parameters
-    ----------
-    spe : csr_array of float32, shape (n, m)
-        Estimates, as `xmlc.thresholds.methods.checked_pair` returns them.
-    Y : boolean csr_array, shape (n, m)
-        Label sets, as `checked_pair` returns them.
-    n_jobs : int or None
-        Number of threads. The result does not depend on the number of threads.
-    common : bool
-        Whether to find the candidates for a common threshold of all labels, instead of the
-        candidates of each label.
+    ``spe`` and ``Y`` are from `xmlc.thresholds.methods.checked_pair`.
     """
     m = Y.shape[1]
     blocks = blocks_of_rows(spe, Y)
@@ -248,27 +218,17 @@ def candidates_of(spe: CSR, Y: CSR, n_jobs: int | None = None, common: bool = Fa
 
 
 def _from_the_top(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return the sum of the counts of each candidate and of all higher candidates of its group,
-    int64 (c,).
-    """
+    """Return each candidate's count plus those of higher ones of its group, int64 (c,)."""
     sums = np.append(np.cumsum(counts[::-1])[::-1], 0)
     return sums[:-1] - np.repeat(sums[starts[1:]], np.diff(starts))
 
 
 @njit
 def list_hits(spe, truth, hits, largest):
-    """List the estimates of all pairs of an instance and one of its true labels, and return the
-    number of pairs.
+    """List the estimates of all true labels of all instances, and return how many there are.
 
-    Parameters
-    ----------
-    spe, truth : a `KernelCSR` each
-        Estimates and label sets of the instances.
-    hits : uint64
-        Receives the pairs, from index 0 on. The upper 32 bits of an entry contain the label, and
-        the lower 32 bits contain the estimate.
-    largest : uint32 (m,)
-        Largest estimate of each label, updated in place.
+    ``hits``, uint64, receives the label in the upper 32 bits and the estimate in the lower, and
+    ``largest``, uint32 (m,), the largest estimate of each label.
     """
     n_hits = 0
     estimates = spe.data.view(np.uint32)
@@ -288,20 +248,9 @@ def list_hits(spe, truth, hits, largest):
 
 @njit
 def count_between(spe, starts, lowest, counts):
-    """Count the estimates between each candidate and the next higher candidate of the label.
+    """Count each estimate for the highest candidate of its label whose ``lowest`` it reaches.
 
-    An estimate counts for the highest candidate whose ``lowest`` it reaches.
-
-    Parameters
-    ----------
-    spe : KernelCSR
-        Estimates of the instances.
-    starts : int64 (m + 1,)
-        Start of each label's candidates, as in `Candidates`.
-    lowest : uint32 (c,)
-        Lowest predicted estimate of each candidate, as in `Candidates`.
-    counts : int64 (c,)
-        Number of estimates of each candidate, updated in place.
+    ``starts`` and ``lowest`` are those of `Candidates`, and ``counts``, int64 (c,), is updated.
     """
     estimates = spe.data.view(np.uint32)
     for e in range(estimates.size):
@@ -314,10 +263,7 @@ def count_between(spe, starts, lowest, counts):
 
 @njit
 def highest_reached(lowest, estimate):
-    """Return the index of the last number in ascending ``lowest`` that ``estimate`` reaches.
-
-    It reaches the first.
-    """
+    """Return the index of the last number in ascending ``lowest`` up to ``estimate``, or 0."""
     low = 0
     high = lowest.size
     while high - low > 1:

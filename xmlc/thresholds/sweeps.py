@@ -1,6 +1,4 @@
-"""Register threshold methods by their names in configuration files, as sweeps over a grid (plt2016,
-Section 6.2).
-"""
+"""Threshold methods by their names in configuration files, as sweeps over a grid (plt2016, 6.2)."""
 
 from __future__ import annotations
 
@@ -27,15 +25,9 @@ from xmlc.thresholds.sto import STO, candidates_of
 
 
 class GridPoint(NamedTuple):
-    """Hold the thresholds for one value of a method's grid.
+    """The thresholds for a value c of the grid C, of which Figure 1 in plt2016 shows 1/c.
 
-    Attributes
-    ----------
-    thresholds : ndarray of float32, shape (m,)
-    c : float or None
-        The value c in the grid C. The horizontal axis of Figure 1 in plt2016 shows 1/c.
-    a, b : float or None
-        The input parameters of OFO.
+    ``a`` and ``b`` are the input parameters of OFO.
     """
 
     thresholds: np.ndarray
@@ -49,9 +41,7 @@ SweepFunction = Callable[[CSR, CSR, np.ndarray, Sequence[float]], GridPoints]
 
 
 class SweptMethod(NamedTuple):
-    """Hold the sweep function of a method, and the measure (a name in `TUNABLE`) by which a grid
-    point is chosen.
-    """
+    """A sweep, and the measure (a name in `TUNABLE`) that chooses a grid point."""
 
     sweep: SweepFunction
     measure: str
@@ -61,22 +51,13 @@ METHODS: dict[str, SweptMethod] = {}
 
 
 def register(name: str, measure: str = "macro_f") -> Callable[[SweepFunction], SweepFunction]:
-    """Return a decorator that registers a sweep.
+    """Return a decorator that registers a sweep, a function (spe, Y, priors, grid) of grid points.
 
-    A sweep is a function (spe, Y, priors, grid) that yields grid points.
-
-    ``spe`` and ``Y`` are the validation estimates and label sets. ``priors`` are the labels' shares
-    in the training split, and ``grid`` is the set C. The function must yield the points with the
-    fewest predictions (small c) first, because among points with equal scores, the first is chosen.
-    A sweep yields one vector of thresholds at a time, so a grid of any size fits in memory.
-
-    Parameters
-    ----------
-    name : str
-        Name of the method in configuration files.
-    measure : str
-        Measure that the method optimises and by which a grid point is chosen, a name in
-        ``xmlc.metrics.classification.TUNABLE``.
+    ``spe`` and ``Y`` are validation estimates and label sets, ``priors`` the labels' shares in the
+    training split, and ``grid`` the set C. Points with the fewest predictions (small c) must come
+    first, because the first of equal scores is chosen. A sweep yields one vector of thresholds at a
+    time, so a grid of any size fits in memory. A grid point is chosen by ``measure``, a name in
+    ``xmlc.metrics.classification.TUNABLE``.
     """
 
     def add(sweep: SweepFunction) -> SweepFunction:
@@ -93,17 +74,9 @@ def register(name: str, measure: str = "macro_f") -> Callable[[SweepFunction], S
 
 
 class Tried(NamedTuple):
-    """Hold a grid point and the scores of its thresholds.
+    """A grid point with its scores on the validation set, and on the test set if wanted.
 
-    Attributes
-    ----------
-    c, a, b : float or None
-        As in `GridPoint`.
-    validation : dict of str to float
-        Scores on the validation set: macro-F, and the measure by which a point is chosen if this is
-        not macro-F.
-    test : dict of str to float or None
-        Scores on the test set, or None without ``score_test``.
+    Those on the validation set are macro-F, and the measure that chooses a point if it is another.
     """
 
     c: float | None
@@ -114,17 +87,7 @@ class Tried(NamedTuple):
 
 
 class Tuned(NamedTuple):
-    """Hold the result of `xmlc.thresholds.tune`.
-
-    Attributes
-    ----------
-    grid : list of Tried
-        All grid points, in the order of the sweep.
-    best : int
-        Index of the best point.
-    thresholds : ndarray of float32, shape (m,)
-        Thresholds of the best point. The dtype is chosen as in `xmlc.thresholds.STO`.
-    """
+    """All grid points in the order of the sweep, the index of the best, and its thresholds."""
 
     grid: list[Tried]
     best: int
@@ -142,10 +105,9 @@ def tune(
     measure: str | None = None,
     unlabelled: CSR | None = None,
 ) -> Tuned:
-    """Try all points of a method's grid, and choose the best point by a measure on the validation
-    set.
+    """Try all points of a method's grid, and choose the best by a measure on the validation set.
 
-    The default measure of most methods is macro-F (0/0 = 1, all labels).
+    If two points have equal scores, the earlier one is chosen, which has the higher thresholds.
 
     Parameters
     ----------
@@ -156,17 +118,17 @@ def tune(
     Y : boolean csr_array, shape (n, m)
         Validation label sets.
     priors : ndarray, shape (m,), or None
-        Shares of the labels in the training split. None uses the shares of the labels in ``Y``.
+        Shares of the labels in the training split. None uses those in ``Y``.
     grid : sequence of float
         The set C of values c to try.
     min_probability : float
-        Minimum probability of the stored estimates. No threshold is lower than ``min_probability``.
+        Minimum probability of the stored estimates, and of all thresholds.
     score_test : callable, optional
-        Function that takes the thresholds of a grid point and returns their scores on the test set.
+        Called with the thresholds of each point, returns their scores on the test set.
     measure : str, optional
-        Measure by which a point is chosen, such as ``macro_f_present``, instead of the method's
-        default. The result of `xmlc.metrics.classification_metrics` contains the names of all
-        measures. Higher values of the measure must be better.
+        Measure that chooses a point, such as ``macro_f_present``, instead of the method's default,
+        mostly macro-F (0/0 = 1, all labels). Any name in the result of
+        `xmlc.metrics.classification_metrics` whose higher values are better.
     unlabelled : csr_array of float32, optional
         Estimates that replace ``spe`` if the method needs no validation set.
 
@@ -178,12 +140,12 @@ def tune(
     Raises
     ------
     XmlcError
-        The method or the measure is unknown, shapes differ, or an estimate, a prior or
+        If the method or the measure is unknown, shapes differ, or an estimate, a prior or
         ``min_probability`` is not in 0 .. 1.
 
-    Notes
-    -----
-    If two points have equal scores, the earlier point is chosen, which has the higher thresholds.
+    See Also
+    --------
+    OutOfFold : Tunes thresholds without a validation set.
 
     Examples
     --------
@@ -227,9 +189,7 @@ def tune(
 
 
 def scores_of(method: str, measure: str | None = None) -> tuple[str, ...]:
-    """Return the names of a grid point's validation scores: macro-F, and the measure by which a
-    point is chosen.
-    """
+    """Return the validation scores of a point: macro-F, and the measure that chooses one."""
     measure = measure or METHODS[method].measure
     known = [candidate.name for candidate in MEASURES if candidate.better == "higher"]
     if measure not in known:
@@ -263,10 +223,9 @@ def _for_measure(
 ) -> GridPoints:
     """Yield the thresholds of the method ``for-<measure>``.
 
-    For a macro-averaged measure, the method is STO with the measure instead of F. The minimum
-    thresholds are kappa_j = max(1/c, nu_j) for each c, with the measure's lower bound nu_j. For a
-    micro- or instance-averaged measure, the method is the optimal common threshold, which needs
-    neither a minimum nor a grid.
+    For a macro-averaged measure, it is STO with this measure, and with minimum thresholds max(1/c,
+    nu_j) for each c, from the measure's lower bound nu_j. For a micro- or instance-averaged one, it
+    is the optimal common threshold, which needs neither a minimum nor a grid.
     """
     average, overlap = measure
     if average != "macro":
@@ -289,9 +248,8 @@ def sweep_ofo(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) -> Gr
     return _run_ofo(spe, Y, priors, ((1, c, c) for c in checked_grid(grid)))
 
 
-# Appendix D of plt2016 chooses OFO's parameter a from the grid C. In the authors' program, a is 1
-# or a value of the grid, and b is a value of the grid. TABLE_4_A and TABLE_4_B contain the values
-# of a and b in Table 4 that are not in C.
+# Appendix D of plt2016 chooses OFO's a from the grid C. In the authors' program, a is also 1, and
+# these values of Table 4 are not in C.
 TABLE_4_A = (300, 700, 5000)
 TABLE_4_B = (500, 5000, 20000, 100000)
 
@@ -299,9 +257,9 @@ TABLE_4_B = (500, 5000, 20000, 100000)
 def ofo_pairs(grid: Sequence[float]) -> list[tuple[float, float]]:
     """Return the candidate pairs (a, b) for Table 4, the highest initial threshold first.
 
-    The default grid gives 132 pairs of a and b. The value a is 1 or in C or `TABLE_4_A`, and b is
-    in C or `TABLE_4_B`. The ratio a/b is at most 0.5 (equation (5)). The lower bound of equation
-    (5) differs between labels, and OFO never lowers a threshold below the label's bound.
+    The default grid gives 132 pairs. The value a is 1 or in C or `TABLE_4_A`, b is in C or
+    `TABLE_4_B`, and a/b is at most 0.5 (equation (5)). That equation's lower bound differs between
+    labels, and OFO never lowers a threshold below it.
     """
     grid = checked_grid(grid)
     pairs = {(a, b) for a, b in product((1, *grid, *TABLE_4_A), (*grid, *TABLE_4_B)) if 2 * a <= b}
@@ -327,7 +285,7 @@ def _run_ofo(
 
 
 def fit_unlabelled(method: str, spe: CSR, priors: np.ndarray | None) -> ExpectedF:
-    """Return a method of ``UNLABELLED_METHODS``, fitted to the given estimates."""
+    """Return a method of ``UNLABELLED_METHODS``, fitted to estimates."""
     return ExpectedF(zero_division=UNLABELLED_METHODS[method], prior=priors).fit(spe)
 
 
