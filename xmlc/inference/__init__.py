@@ -1,4 +1,4 @@
-"""Infer the label set with the greatest expected F-measure for each instance (gfm2011)."""
+"""Label sets with the greatest expected F-measure for each instance (gfm2011)."""
 
 from xmlc.inference.distributions import LabelsBySize, missed_below, truncation_bound
 from xmlc.inference.gfm import gfm, gfm_t

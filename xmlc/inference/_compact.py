@@ -1,8 +1,6 @@
-"""Read one instance for GFM: from a full matrix P, from samples, or from the marginals of
-independent labels.
+"""One instance for GFM, from a full matrix P, samples, or marginals of independent labels.
 
-Each kernel returns the instance in compact form, with only the L labels and the S sizes s_y of a
-probability above 0:
+Kernels return it in compact form, with only the L labels and S sizes of a probability above 0:
 
 * P, float64 (S, L): p(Y_i = 1, s_y = s), size by size, so that inner loops run along the labels.
 * sizes, float64 (S,): the sizes s_y, ascending.
@@ -19,11 +17,10 @@ from xmlc.kernels.arrays import sort, unchecked_view
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import in_turn
 
-# Values are rounded to multiples of GRAIN before labels are ranked, so that rounding errors do not
-# change the order.
+# Values are ranked in multiples of GRAIN, so that rounding errors do not change the order
 GRAIN = 2.0**-40
 NONE = np.uint32(0xFFFFFFFF)
-# `compact_marginals` drops less probable sizes. A hundred of them have less than 1e-15 together.
+# Sizes that are less probable are dropped: a hundred have less than 1e-15 together
 NEGLIGIBLE = 1e-17
 
 
@@ -58,21 +55,14 @@ def compact_dense(P, p_empty, sizes):
 def compact_samples(indptr, labels, place):
     """Return an instance in compact form, with shares of its samples as probabilities.
 
-    Parameters
-    ----------
-    indptr : int64 (n_samples + 1,)
-        Start of each sample in ``labels``.
-    labels : uint32
-        Labels of the samples.
-    place : uint32 (m,)
-        Scratch array of `NONE`, which the kernel restores.
+    ``indptr`` has the starts of the samples in ``labels``. ``place``, uint32 (m,), is a scratch
+    array of `NONE`, which the kernel restores.
     """
     n_samples = indptr.size - 1
     ones = unchecked_view(labels, indptr[0], indptr[-1])
     ids = rank_by_counts(ones, n_samples, place)
     rows, sizes, n_empty = sizes_of_samples(indptr)
-    # Adding the number of samples that begin at each one is faster than a loop over the few ones of
-    # each sample.
+    # Adding the samples that begin at each one is faster than a loop over the few ones of each
     begins = np.zeros(ones.size + 1, dtype=np.uint64)
     for r in range(1, n_samples):
         begins[indptr[r] - indptr[0]] += np.uint64(1)
@@ -89,9 +79,7 @@ def compact_samples(indptr, labels, place):
 
 @njit
 def rank_by_counts(ones, n_samples, place):
-    """Return the labels of some samples by descending count, then ascending id, and write their
-    ranks to ``place``.
-    """
+    """Return labels by descending count, then id, and write their ranks to ``place``."""
     keys = np.empty(ones.size, dtype=np.uint64)
     n_labels = 0
     for label in ones:
@@ -111,9 +99,7 @@ def rank_by_counts(ones, n_samples, place):
 
 @njit
 def sizes_of_samples(indptr):
-    """Return the row of P of each sample, the sizes above 0, float64 ascending, and the number of
-    empty samples.
-    """
+    """Return each sample's row of P, the sizes above 0, and the number of empty samples."""
     lengths = np.diff(indptr)
     occurs = np.zeros(lengths.max() + 1, dtype=np.bool_)
     for length in lengths:
@@ -133,8 +119,8 @@ def sizes_of_samples(indptr):
 def compact_marginals(p, ids, all_labels):
     """Return an instance in compact form from the marginals p above 0 of independent labels.
 
-    An entry of P is p_is = p_i Pr(s - 1 positives among the other labels). The result has only the
-    labels that a best set may contain (`candidates`), unless ``all_labels`` is true.
+    An entry of P is p_i Pr(s - 1 positives among the other labels). Only the labels that a best set
+    may contain (`candidates`) are included, unless ``all_labels`` is true.
     """
     order, n_labels, p_empty = candidates(p, ids)
     if all_labels:
@@ -156,7 +142,7 @@ def compact_marginals(p, ids, all_labels):
 
 @njit
 def marginals_of_columns(P):
-    """Return the marginals of the labels of a compact P, float64 (L,)."""
+    """Return the marginals of a compact P, float64 (L,)."""
     marginals = np.zeros(P.shape[1])
     for s in range(P.shape[0]):
         for i in range(marginals.size):
@@ -166,10 +152,9 @@ def marginals_of_columns(P):
 
 @njit
 def rank_places(values, ids, order):
-    """Write the indices of the ``order.size`` largest values to ``order``, in descending order of
-    the values.
+    """Write the indices of the ``order.size`` largest values to ``order``, in descending order.
 
-    If two values are equal in multiples of `GRAIN`, the value with the smaller id is first.
+    Among values that are equal in multiples of `GRAIN`, the smaller id is first.
     """
     grains = np.empty(values.size)
     for i in range(values.size):

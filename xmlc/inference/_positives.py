@@ -1,8 +1,7 @@
-"""Compute the distribution of the number of positives among independent labels (Poisson-binomial).
+"""The number of positives among independent labels (Poisson-binomial distribution).
 
-A distribution ends at the number r if r or more positives have a probability below 1e-17.
-Probabilities beyond the end of a distribution are dropped, and all other probabilities remain
-unchanged.
+A distribution ends at r if r or more positives have a probability below 1e-17, which is dropped
+without a change of the others.
 """
 
 import numpy as np
@@ -15,12 +14,11 @@ LOG_NEGLIGIBLE = -40.0  # e^-40 = 4e-18
 
 @njit
 def count_limit(mean, n, least=LOG_NEGLIGIBLE):
-    """Return a number r <= ``n`` for which r or more positives have a probability below e^least, or
-    ``n``.
+    """Return r <= ``n`` such that r or more positives have a probability below e^least, or ``n``.
 
-    Let N be the number of positives of independent labels, and let r exceed ``mean``, the
-    expectation of N. Chernoff's bound is Pr(N >= r) <= e^-mean (e mean / r)^r. Proof: Pr(N >= r) <=
-    E[x^N] / x^r for x = r / mean, and E[x^N] = prod(1 + p_i (x - 1)) <= e^(mean (x - 1)).
+    Let N be the number of positives and r exceed its expectation ``mean``. Chernoff's bound is Pr(N
+    >= r) <= e^-mean (e mean / r)^r, because Pr(N >= r) <= E[x^N] / x^r for x = r / mean, and E[x^N]
+    = prod(1 + p_i (x - 1)) <= e^(mean (x - 1)).
     """
     r = int(mean) + 1
     while r < n and r * (1.0 + log(mean / r)) - mean > least:
@@ -32,15 +30,8 @@ def count_limit(mean, n, least=LOG_NEGLIGIBLE):
 def count_distribution(p, limit):
     """Return the distribution of the number of positives up to ``limit``, float64 (limit + 1,).
 
-    The kernel adds labels one by one, with O(len(p) * limit) additions and products. All terms of
-    the sums are positive, so the relative error is at most len(p) rounding errors.
-
-    Parameters
-    ----------
-    p : float64 (n,)
-        Marginals of independent labels.
-    limit : int
-        Largest number of positives.
+    Labels with the marginals p are added one by one, in O(len(p) * limit). All terms are positive,
+    so the relative error is at most len(p) rounding errors.
     """
     pmf = np.zeros(limit + 1)
     pmf[0] = 1.0
@@ -57,22 +48,14 @@ def count_distribution(p, limit):
 def without_label(pmf, p, rest):
     """Remove one label with marginal ``p`` from a distribution of the number of positives.
 
-    Let q be the distribution of the number of positives among the other labels. The kernel solves
-    pmf[r] = (1 - p) q[r] + p q[r - 1] for ascending r if p <= 1/2, and for descending r if p > 1/2.
-    An error e of one entry of q adds at most e to the error of the next entry. The reason is min(p,
-    1 - p) <= max(p, 1 - p). The division by p or 1 - p at most doubles the rounding error of
-    pmf[r]. For every p, the absolute error after r steps is therefore below 2 (r + 1) rounding
-    errors of a probability.
+    Let q be the distribution for the other labels, which is written to ``rest``, float64 (size -
+    1,). The kernel solves pmf[r] = (1 - p) q[r] + p q[r - 1], for ascending r if p <= 1/2 and
+    otherwise for descending r. An error e of one entry of q then adds at most e to the next,
+    because min(p, 1 - p) <= max(p, 1 - p), and the division at most doubles the rounding error of
+    pmf[r]. So the absolute error after r steps is below 2 (r + 1) rounding errors of a probability.
 
-    Parameters
-    ----------
-    pmf : float64 (size,)
-        Result of `count_distribution` up to `count_limit`. The last entry of ``pmf`` is negligible,
-        or is the probability that all labels are positive.
-    p : float64
-        Marginal of the label.
-    rest : float64 (size - 1,)
-        Receives the probabilities of 0 .. size - 2 positives among the other labels.
+    ``pmf`` is from `count_distribution` up to `count_limit`, so its last entry is negligible, or is
+    the probability that all labels are positive.
     """
     if p <= 0.5:
         before = 0.0

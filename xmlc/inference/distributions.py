@@ -1,8 +1,7 @@
-"""Prepare distributions for inference: samples of label sets, the matrix P of Theorem 3.1 in
-gfm2011, or marginals.
+"""Input of inference: samples of label sets, the matrix P of Theorem 3.1 in gfm2011, or marginals.
 
-`Samples` stores a joint distribution compactly, and `LabelsBySize` stores the full matrix P.
-Marginals alone (an SPE or a dense array) describe independent labels.
+`Samples` stores a joint distribution compactly, and `LabelsBySize` the full matrix P. Marginals
+alone (an SPE or a dense array) describe independent labels.
 """
 
 from __future__ import annotations
@@ -28,16 +27,15 @@ from xmlc.kernels.domains import SHARE, check
 from xmlc.kernels.elementwise import mean
 from xmlc.metrics.classification import agreement_of_blocks, sets_by_blocks
 
-# In data with many labels, nearly every instance has a label. xmlc therefore warns if the estimates
-# of an instance sum to less than LEAST on average. On two datasets, the estimates of an instance
-# sum to 0.65 and 0.63 on average, although an instance has 1.06 and 3.03 labels on average. On
-# these two datasets, calibrated estimates raised the instance-F of `meuf` by 29 and 13 points.
+# Average sum of an instance's estimates below which a warning appears, because nearly every
+# instance of data with many labels has a label. On two datasets with 1.06 and 3.03 labels per
+# instance, estimates sum to .65 and .63, and calibration raised the instance-F of `meuf` by 29 and
+# 13 points.
 LEAST = 0.8
 
 
 class LabelsBySize(NamedTuple):
-    """The matrix P of Theorem 3.1 for n instances, with columns for the sizes that any instance can
-    have.
+    """The matrix P of Theorem 3.1 for n instances, with a column for each size of any instance.
 
     Attributes
     ----------
@@ -47,6 +45,18 @@ class LabelsBySize(NamedTuple):
         p(Y = 0).
     sizes : ndarray of int64, shape (S,)
         Distinct values of s_y, ascending, in 1 .. m.
+
+    See Also
+    --------
+    Samples : A joint distribution as label sets drawn from it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from xmlc.inference import LabelsBySize, gfm
+    >>> P = np.array([[[0.5, 0.25], [0.0, 0.25]]])
+    >>> gfm(LabelsBySize(P, np.array([0.25]), np.array([1, 2])))[0].toarray().astype(int).tolist()
+    [[1, 0]]
     """
 
     P: np.ndarray
@@ -55,19 +65,12 @@ class LabelsBySize(NamedTuple):
 
 
 def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> LabelsBySize:
-    """Check P, p(Y = 0) and the sizes, and return them in canonical form.
-
-    Parameters
-    ----------
-    P : array-like, shape (n, m, S), or (m, S) for a single instance
-    p_empty : float or array-like, shape (n,)
-    sizes : array-like of int, shape (S,), optional
-        Sizes along the last axis of P, by default from 1 to S.
+    """Return P, p(Y = 0) and the sizes (by default from 1) in canonical form.
 
     Raises
     ------
     XmlcError
-        The shapes contradict each other, sizes do not ascend within 1 .. m, an entry is not a
+        If shapes contradict each other, sizes do not ascend within 1 .. m, an entry is not a
         probability, or the total probability of an instance, p(Y = 0) + sum_is p_is / s, exceeds 1.
     """
     P = as_numbers(P, "P")
@@ -103,24 +106,14 @@ def checked_labels_by_size(P: object, p_empty: object, sizes: object = None) -> 
 
 
 def as_marginals(marginals: Any) -> CSR:
-    """Return marginals p(Y_i = 1) as canonical CSR without stored zeros, float32 or float64, shape
-    (n, m).
+    """Return marginals p(Y_i = 1), sparse or dense, as canonical CSR without stored zeros, (n, m).
 
-    Parameters
-    ----------
-    marginals : sparse matrix (an SPE) or array-like, shape (n, m)
-
-    Raises
-    ------
-    XmlcError
-        An entry is not a probability (see `xmlc.kernels.csr.as_estimates`), or the shape is not (n,
-        m).
+    Faults are those of `xmlc.kernels.csr.as_estimates`.
     """
     return as_estimates(marginals, name="marginals")
 
 
-# All methods use the functions below, which split instances into blocks and join the label sets and
-# their values.
+# All methods split instances into blocks and join the results by the functions below
 
 
 ROWS_PER_TASK = 64
@@ -132,25 +125,12 @@ def predict_blocks(
     n_jobs: int | None,
     rows_per_task: int = ROWS_PER_TASK,
 ) -> tuple[CSR, np.ndarray]:
-    """Call ``predict(start, end, counts, values)`` for each block of instances, and join the
-    results.
+    """Call ``predict(start, end, counts, values)`` for each block, and join the results.
 
-    Parameters
-    ----------
-    predict : callable
-        The function returns the labels of the sets (uint32), in the order of the instances, and in
-        any order within an instance. The function writes the sizes of the sets to ``counts``
-        (int64), and their expected F-measures to ``values`` (float64).
-    shape : (n, m)
-    n_jobs : int or None
-        Number of threads. The blocks do not depend on the number of threads.
-    rows_per_task : int
-        Number of instances per task.
-
-    Returns
-    -------
-    Y_hat : csr_array of bool, shape (n, m)
-    expected_f : ndarray of float64, shape (n,)
+    ``predict`` returns the labels of the sets (uint32), instance by instance, and writes their
+    sizes to ``counts`` (int64) and their expected F-measures to ``values`` (float64). The blocks do
+    not depend on the number of threads. The results are the sets, bool CSR of ``shape``, and the
+    values.
     """
     counts = np.empty(shape[0], dtype=np.int64)
     values = np.empty(shape[0])
@@ -172,13 +152,11 @@ def predict_from_marginals(
     rows_per_task: int = ROWS_PER_TASK,
     trusting: bool = False,
 ) -> tuple[CSR, np.ndarray]:
-    """Run ``kernel(indptr, labels, marginals, *arguments, counts, values)`` over blocks (see
-    `predict_blocks`).
+    """Run ``kernel(indptr, labels, marginals, *arguments, counts, values)`` by `predict_blocks`.
 
-    The kernel receives one block of instances as CSR arrays with ``indptr[0] = 0`` and float64
-    marginals above 0. The kernel returns the labels of the sets, and writes ``counts`` and
-    ``values``. If ``trusting`` is true, the function warns if the sum of an instance's marginals is
-    less than `LEAST` on average.
+    The kernel receives a block of instances as CSR arrays with ``indptr[0] = 0`` and float64
+    marginals above 0. If ``trusting`` is true, marginals with an average sum below `LEAST` cause a
+    warning.
     """
     p = as_marginals(marginals)
     if trusting:
@@ -193,8 +171,8 @@ def predict_from_marginals(
     return predict_blocks(predict, p.shape, n_jobs, rows_per_task)
 
 
-# An SPE contains only the labels whose estimates exceed a minimum probability kappa. The functions
-# below bound the loss of expected F-measure because of the labels that an SPE lacks.
+# An SPE lacks the labels up to a minimum probability kappa. What follows bounds the loss of
+# expected F-measure because of them.
 
 
 def truncation_bound(
@@ -204,14 +182,13 @@ def truncation_bound(
     kappa: float = 1.0,
     independent: bool = True,
 ) -> np.ndarray:
-    """Return an upper bound of the expected F-measure lost if inference ignores labels below a
-    minimum probability.
+    """Return an upper bound of the expected F-measure lost by ignoring labels of low probability.
 
-    Let y be a random set of positives among all m labels, and let y' be y without the dropped
-    labels. Let r be the number of positives among the dropped labels. The mean delta = E[r] is the
-    sum of the dropped marginals, none of which exceeds kappa. Let h0 be the set of k0 labels that
-    maximises G(h) = E[F(y', h)], which `gfm` and `meuf` find from the retained labels. Let h*, with
-    k* labels, maximise E(h) = E[F(y, h)]. The loss is bounded as follows::
+    Let y be a random set of positives among all m labels, y' the same set without the dropped
+    labels, and r the number of positives among these. Its mean delta = E[r] is the sum of the
+    dropped marginals, none of which exceeds kappa. Let h0 be the set of k0 labels that maximises
+    G(h) = E[F(y', h)], which `gfm` and `meuf` find from the retained labels, and let h*, with k*
+    labels, maximise E(h) = E[F(y, h)]. The loss is bounded as follows::
 
         E(h*) - E(h0) <= min(delta, 2 kappa) + delta / (k0 + 2)            k0 >= 1
                          min(delta, 2 kappa) + min(delta, G(h0))           k0 = 0
@@ -221,22 +198,21 @@ def truncation_bound(
         E(h*) - E(h0) <= min(delta, 2 kappa) + G(h0) delta / (k0 + 2)      k0 >= 1
                          min(delta, 2 kappa) + G(h0) min(delta, 1)         k0 = 0
 
-    Proof. Let h' be h* without its dropped labels, and let b be the number of positives among these
-    dropped labels. E(h*) - E(h0) is the sum of [E(h*) - E(h')], [E(h') - G(h')], [G(h') - G(h0)] <=
-    0 and [G(h0) - E(h0)].
+    Proof. Let h' be h* without its dropped labels, and let b be the number of positives among
+    these. E(h*) - E(h0) is the sum of [E(h*) - E(h')], [E(h') - G(h')], [G(h') - G(h0)] <= 0 and
+    [G(h0) - E(h0)].
 
     (1) F(y, h*) - F(y, h') is at most 2b / (s + k*) <= 2b / (1 + k*), because b >= 1 implies s >=
-    1. The mean of b is
-        at most delta and at most kappa k*, so that the mean of 2b / (1 + k*) is at most min(delta,
-        2 kappa).
-    (2) For a set h of k retained labels, let D = F(y', h) - F(y, h). D is F(y', h) r / (s' + r + k)
-    unless h and y' are
-        empty, because a dropped positive only adds to the size of y. D is at most F(y', h) r / (k +
-        2), because a hit implies s' >= 1. The mean of D is at most delta / (k + 2), and at most
-        G(h) delta / (k + 2) if r is independent of y'. If h is empty, the mean of D is Pr(y' = 0, r
-        >= 1).
+    1. The mean of b is at most delta and at most kappa k*, so that of 2b / (1 + k*) is at most
+    min(delta, 2 kappa).
 
-    The bound assumes nothing about the dependence of labels, unless ``independent`` is true.
+    (2) For a set h of k retained labels, let D = F(y', h) - F(y, h). It is F(y', h) r / (s' + r +
+    k) unless h and y' are empty, because a dropped positive only adds to the size of y. So D is at
+    most F(y', h) r / (k + 2), because a hit implies s' >= 1. Its mean is at most delta / (k + 2),
+    and at most G(h) delta / (k + 2) if r is independent of y'. If h is empty, it is Pr(y' = 0, r >=
+    1).
+
+    Nothing is assumed about the dependence of labels, unless ``independent`` is true.
 
     Parameters
     ----------
@@ -245,17 +221,15 @@ def truncation_bound(
     expected_f : ndarray of float64, shape (n,)
         G(h0), as returned with ``Y_hat``.
     dropped : float or ndarray, shape (n,)
-        The sum delta of the dropped marginals. ``dropped`` is at most kappa times the number of
-        dropped labels. You can also pass the number of true labels below the minimum probability
-        (`missed_below` on a validation set). If ``dropped`` contains numbers of true labels, the
-        mean of the result estimates the mean bound. Only the term min(delta, 2 kappa) is not linear
-        in delta.
+        The sum delta of the dropped marginals, at most kappa times their number. The number of true
+        labels below the minimum probability (`missed_below` on a validation set) also serves: the
+        mean of the result then estimates the mean bound, except that the term min(delta, 2 kappa)
+        is not linear in delta.
     kappa : float
-        The minimum probability, which no dropped marginal exceeds. A ``kappa`` of 1 is valid for
-        any estimates.
+        The minimum probability, which no dropped marginal exceeds. 1 is valid for any estimates.
     independent : bool
-        Whether the dropped labels are independent of the retained labels, as inference from
-        marginals assumes.
+        Whether the dropped labels are independent of the retained ones, as inference from marginals
+        assumes.
 
     Returns
     -------
@@ -264,7 +238,17 @@ def truncation_bound(
     Raises
     ------
     XmlcError
-        ``dropped`` is negative, NaN or of another shape, or kappa is not in 0 .. 1.
+        If ``dropped`` is negative, NaN or of another shape, or kappa is not in 0 .. 1.
+
+    See Also
+    --------
+    missed_below : Counts the true labels without estimates.
+
+    Examples
+    --------
+    >>> from xmlc.inference import meuf, truncation_bound
+    >>> truncation_bound(*meuf([[0.9, 0.4], [0.2, 0.1]]), dropped=0.05, kappa=0.01).round(3)
+    array([0.033, 0.056])
     """
     sizes = np.diff(as_labels(Y_hat).indptr)
     values = as_numbers(expected_f, "expected_f")
@@ -305,7 +289,17 @@ def missed_below(spe: Matrix, Y: Matrix) -> np.ndarray:
     Raises
     ------
     XmlcError
-        The shapes differ.
+        If the shapes differ.
+
+    See Also
+    --------
+    truncation_bound : Bounds the loss because of these labels.
+
+    Examples
+    --------
+    >>> from xmlc.inference import missed_below
+    >>> missed_below([[0.9, 0.4, 0.0], [0.0, 0.1, 0.1]], [[1, 0, 1], [1, 1, 0]])
+    array([1, 1])
     """
     found = agreement_of_blocks(
         sets_by_blocks(Y, as_marginals(spe), lambda part: part.astype(bool))
@@ -318,23 +312,10 @@ def truncation_loss(
 ) -> float:
     """Estimate an upper bound of the mean loss of expected F due to a minimum probability.
 
-    The sum of the dropped marginals is estimated by the number of true labels without estimates.
-    `truncation_bound` is linear in delta, the sum of the dropped marginals, except for its first
-    term, min(delta, 2 kappa). This term is concave in delta, so its mean over instances is at most
-    its value at the mean of delta.
-
-    Parameters
-    ----------
-    marginals : csr_array, shape (n, m)
-        The estimates above ``min_probability``.
-    min_probability : float
-        The minimum probability.
-    Y : boolean csr_array, shape (n, m)
-        The true labels.
-    Y_hat : boolean csr_array, shape (n, m)
-        The sets that an exact maximiser infers from the estimates.
-    expected_f : ndarray of float64, shape (n,)
-        The expected F-measure of each set, as returned by the exact maximiser.
+    The number of true labels without estimates estimates delta, the sum of the dropped marginals.
+    `truncation_bound` is linear in delta except for its first term, min(delta, 2 kappa), which is
+    concave, so its mean over instances is at most its value at the mean of delta. ``Y_hat`` and
+    ``expected_f`` are from an exact maximiser.
     """
     missed = missed_below(marginals, Y)
     return min(mean(missed), 2 * min_probability) + mean(

@@ -1,8 +1,7 @@
-"""Maximise the expected F-measure by GFM (gfm2011, Algorithm 1), or by its thresholding variant
-GFM-T (Section 3).
+"""GFM, which maximises the expected F-measure (gfm2011, Algorithm 1), and GFM-T (Section 3).
 
-The kernels `best_set` and `best_first_labels` are the two algorithms. They run on one instance in
-compact form (`xmlc.inference._compact`).
+The kernels `best_set` and `best_first_labels` are the two algorithms, on one instance in compact
+form (`xmlc.inference._compact`).
 """
 
 from __future__ import annotations
@@ -38,26 +37,13 @@ NO_THRESHOLDS = np.empty(0)
 
 @njit
 def best_set(P, sizes, p_empty, ids, kept):
-    """Run Algorithm 1 of gfm2011 on one instance.
+    """Return size and expected F-measure of the best set of one instance (gfm2011, Algorithm 1).
 
-    The loop is the outer maximisation over the number k of labels. For each k, the inner
-    maximisation takes the k largest entries of column k of F = PW. Without bounds, this takes O(L^2
-    S). The bounds `no_larger_set_wins`, `upper_bound` and `may_stop` only leave out work that
-    cannot change the result, because `TIE` is larger than rounding errors.
-
-    Parameters
-    ----------
-    P, sizes, p_empty, ids
-        An instance in compact form.
-    kept : uint32, at least as long as the set
-        Receives the labels of the best set, in any order.
-
-    Returns
-    -------
-    k : int
-        Number of labels in the best set.
-    value : float64
-        Expected F-measure of the best set.
+    The loop is the outer maximisation over the number k of labels, and for each k, the inner one
+    takes the k largest entries of column k of F = PW. This takes O(L^2 S) without the bounds
+    `no_larger_set_wins`, `upper_bound` and `may_stop`, which leave out only work that cannot change
+    the result, because `TIE` is larger than rounding errors. ``kept``, uint32, receives the labels
+    of the set, in any order.
     """
     mass = mass_of_sizes(P)
     f = np.empty(ids.size)
@@ -84,11 +70,10 @@ def best_set(P, sizes, p_empty, ids, kept):
 
 @njit
 def best_first_labels(P, sizes, p_empty, ids, thresholds, kept):
-    """Run GFM-T on one instance: for each k, try only the k labels with the greatest marginals, in
-    O(L S).
+    """Run GFM-T on one instance: for each k, try only the k most probable labels, in O(L S).
 
-    The parameters and the result are those of `best_set`. GFM-T tries all k, or only the empty set
-    and the numbers of labels whose marginals reach one of the ``thresholds``, float64 (t,).
+    Parameters and result are those of `best_set`. With ``thresholds``, float64 (t,), only the empty
+    set and the numbers of labels that reach one of them are tried.
     """
     mass = mass_of_sizes(P)
     allowed = sizes_at(P, thresholds)
@@ -110,7 +95,7 @@ def best_first_labels(P, sizes, p_empty, ids, thresholds, kept):
 
 
 # Bounds: let E_k be the greatest expected F-measure of a set of k labels, twice the sum of the k
-# largest entries f_ik.
+# largest entries f_ik
 
 
 @njit
@@ -126,8 +111,7 @@ def mass_of_sizes(P):
 def no_larger_set_wins(mass, sizes, k, best):
     """Return whether no set of k or more labels exceeds ``best``.
 
-    E_k <= B_k = 2 sum_is p_is / (s + k), because B_k sums over all labels instead of k labels. B_k
-    falls with k.
+    E_k <= B_k = 2 sum_is p_is / (s + k), because B_k sums over all labels. It falls with k.
     """
     bound = 0.0
     for s in range(sizes.size):
@@ -139,8 +123,8 @@ def no_larger_set_wins(mass, sizes, k, best):
 def upper_bound(f, k):
     """Return A_k with E_k <= 2 A_k, where A_k = k t + sum_i max(f_ik - t, 0) for any t.
 
-    A_k is tight if t is near the k-th largest entry. The labels are sorted by descending marginal,
-    so t is the k-th entry. Four sums are added at the same time.
+    It is tight if t is near the k-th largest entry, so t is the k-th entry of the labels, which are
+    sorted by descending marginal. Four sums are added at the same time.
     """
     least = f[k - 1]
     a = b = c = d = 0.0
@@ -173,8 +157,7 @@ def may_stop(most, least, reach, best):
 def column_of_f(P, sizes, k, f):
     """Write column k of F = PW (equation (7): w_sk = 1 / (s + k)) to ``f``, float64 (L,).
 
-    Rows of P are added in ascending order of the sizes s, four at a time, so that f is read and
-    written less often.
+    Rows of P are added by ascending size, four at a time, so that f is read and written less often.
     """
     whole = sizes.size & ~3
     for i in range(f.size):
@@ -196,12 +179,10 @@ def column_of_f(P, sizes, k, f):
 
 @njit
 def sum_of_largest(values, k):
-    """Return the sum of the ``k`` largest values by selection, in linear time on average.
-
-    The values are reordered.
+    """Return the sum of the ``k`` largest values and reorder the values, in linear time on average.
 
     The pivot is the k-th value. In more than half of the columns of F, the values before it are
-    exactly the values above it, and no value has to move.
+    exactly those above it, and none has to move.
     """
     low = 0
     high = values.size
@@ -237,8 +218,7 @@ def sum_of_largest(values, k):
 def keep_largest(values, ids, k, kept):
     """Write the ids of the ``k`` largest values to ``kept``, in any order.
 
-    If two values are equal in multiples of `GRAIN`, the value with the smaller id is selected
-    first.
+    Among values that are equal in multiples of `GRAIN`, smaller ids are selected first.
     """
     selected = values.copy()
     sum_of_largest(selected, k)
@@ -261,7 +241,7 @@ def keep_largest(values, ids, k, kept):
 
 @njit
 def count_above(values, least):
-    """Return how many values exceed ``least``. The loop uses vector instructions."""
+    """Return how many values exceed ``least``, by vector instructions."""
     n_above = 0
     for value in values:
         n_above += value > least
@@ -270,12 +250,9 @@ def count_above(values, least):
 
 @njit
 def sizes_at(P, thresholds):
-    """Return a bool array (L + 1,).
+    """Return a bool array (L + 1,), true at k if there is a threshold that exactly k labels reach.
 
-    Entry k is true if there is a threshold that exactly k labels reach.
-
-    Thresholds and marginals are rounded to multiples of `GRAIN` before the comparison. Without
-    thresholds, all entries are true.
+    Thresholds and marginals are rounded to multiples of `GRAIN`. Without thresholds, all are true.
     """
     allowed = np.full(P.shape[1] + 1, thresholds.size == 0)
     marginals = marginals_of_columns(P)
@@ -287,9 +264,9 @@ def sizes_at(P, thresholds):
     return allowed
 
 
-# The loops over the instances of a block. Each kernel returns the labels of the best sets, as
-# uint32, and writes the sizes and the expected F-measures of the sets to ``counts``, int64 (n,),
-# and ``values``, float64 (n,).
+# The loops over the instances of a block. Each kernel returns the labels of the best sets, uint32,
+# and writes their sizes to ``counts``, int64 (n,), and their expected F-measures to ``values``,
+# float64 (n,).
 
 
 @njit
@@ -302,7 +279,7 @@ def maximise(P, sizes, p_empty, ids, by_marginal, thresholds, kept):
 
 @njit
 def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
-    """Maximise for instances whose matrices P are given in full, as in `LabelsBySize`."""
+    """Maximise for instances with full matrices P, as in `LabelsBySize`."""
     n, m, _ = P.shape
     kept = np.empty(n * m, dtype=np.uint32)
     end = 0
@@ -317,9 +294,7 @@ def gfm_dense(P, p_empty, sizes, by_marginal, thresholds, counts, values):
 
 @njit
 def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, values):
-    """Maximise for instances given by samples: uint32 labels, which start at ``indptr`` for each
-    sample.
-    """
+    """Maximise for instances given by samples, with uint32 labels from ``indptr`` on."""
     place = np.full(m, NONE)
     kept = np.empty(labels.size, dtype=np.uint32)
     end = 0
@@ -333,16 +308,15 @@ def gfm_samples(indptr, labels, m, n_samples, by_marginal, thresholds, counts, v
 
 @njit
 def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, values):
-    """Maximise for instances given by the marginals above 0 of independent labels, stored as CSR
-    arrays.
+    """Maximise for instances given by the marginals above 0 of independent labels, as CSR arrays.
 
     For independent labels, the k largest entries of column k of F belong to the k most probable
     labels. Proof: f_ik - f_jk = p_i E[1/(k+1+Q+Y_j)] - p_j E[1/(k+1+Q+Y_i)] = (p_i - p_j)
-    E[1/(k+1+Q)]. Here Q is the number of positives other than i and j.
+    E[1/(k+1+Q)], with Q as the number of positives other than i and j.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     end = 0
-    # The best set that a threshold selects may be larger than the best of all sets.
+    # The best set that a threshold selects may be larger than the best of all
     all_labels = thresholds.size > 0
     for i in range(counts.size):
         own = unchecked_view(labels, indptr[i], indptr[i + 1])
@@ -356,26 +330,24 @@ def gfm_marginals(indptr, labels, marginals, by_marginal, thresholds, counts, va
 def gfm(
     P: object, p_empty: object = None, sizes: object = None, n_jobs: int | None = None
 ) -> tuple[CSR, np.ndarray]:
-    """Find for each instance the label set with the greatest expected F-measure (gfm2011, Algorithm
-    1).
+    """Find the label sets with the greatest expected F-measure (gfm2011, Algorithm 1).
 
     The result is exact for any joint distribution of the labels, with 0/0 = 1. Among sets of equal
-    value, the set with the fewest labels wins, then the set with the smaller label ids. Values that
-    differ by at most 1e-12 are regarded as equal.
+    value (up to 1e-12), the one with the fewest labels wins, then the one with the smaller label
+    ids.
 
     Parameters
     ----------
     P : LabelsBySize, Samples, ndarray, or marginals
-        If you pass ``p_empty``, P is an ndarray of p(Y_i = 1, s_y = s), of shape (n, m, S), or (m,
-        S) for one instance. Without ``p_empty``, an SPE or an ndarray of shape (n, m) contains
-        marginals of independent labels. Labels that an SPE does not store have the marginal 0
-        (`truncation_bound` bounds the loss).
+        With ``p_empty``, an ndarray of p(Y_i = 1, s_y = s), of shape (n, m, S), or (m, S) for one
+        instance. Without it, an SPE or an ndarray of shape (n, m) has the marginals of independent
+        labels, 0 for labels that an SPE does not store (`truncation_bound` bounds the loss).
     p_empty : float or ndarray of shape (n,), optional
         p(Y = 0), the probability of the empty set.
     sizes : ndarray of int, shape (S,), optional
         Sizes s along the last axis of P, by default from 1 to S.
     n_jobs : int or None
-        Number of threads. The result does not depend on the number of threads.
+        Number of threads, without effect on the result.
 
     Returns
     -------
@@ -386,13 +358,19 @@ def gfm(
     Raises
     ------
     XmlcError
-        Shapes contradict each other, or an entry is not a probability.
+        If shapes contradict each other, or an entry is not a probability.
+
+    See Also
+    --------
+    meuf : The same sets for independent labels, faster.
+    gfm_t : Tries only thresholds on the marginals.
+    gfm_sizes : Learns the distribution of the number of labels.
 
     Notes
     -----
-    For an instance in which L labels and S sizes have a probability above 0, time is at most O(L^2
-    S). Most instances take far less time, because the loop over k ends when no larger set can win.
-    With sparse input, the time does not depend on m.
+    If L labels and S sizes of an instance have a probability above 0, time is at most O(L^2 S).
+    Most instances take far less, because the loop over k ends when no larger set can win. With
+    sparse input, time does not depend on m.
 
     Examples
     --------
@@ -413,8 +391,7 @@ def gfm_t(
     n_jobs: int | None = None,
     n_thresholds: int | None = None,
 ) -> tuple[CSR, np.ndarray]:
-    """Find for each instance the best set of the form "the k most probable labels" (GFM-T, gfm2011,
-    Section 3).
+    """Find the best set of the form "the k most probable labels" (GFM-T, gfm2011, Section 3).
 
     The expected F-measure is exact, but only thresholds on the marginals are tried. Labels with
     equal marginals are ranked by ascending id. Time is O(L S) per instance, with L and S as in
@@ -425,11 +402,10 @@ def gfm_t(
     P, p_empty, sizes, n_jobs
         As in `gfm`.
     n_thresholds : int or None
-        The paper's t, "a small number t < m of thresholds". The method tries the empty set, and the
-        sets of labels with a marginal of at least 1/(2t), 2/(2t), .. 1/2. No threshold exceeds 1/2,
-        because with many labels the best threshold is half the best F-measure (plt2016, equation
-        (4)). gfm2011 specifies neither t nor the thresholds. With None, the method tries every
-        number k of labels.
+        The paper's t, "a small number t < m of thresholds", of which it specifies neither the
+        number nor the values. Here they are 1/(2t), 2/(2t), .. 1/2, because with many labels the
+        best threshold is half the best F-measure (plt2016, equation (4)). The method tries the
+        empty set and the labels that reach each threshold, or with None every number k of labels.
 
     Returns
     -------
@@ -439,7 +415,11 @@ def gfm_t(
     Raises
     ------
     XmlcError
-        As in `gfm`, or ``n_thresholds`` is below 1.
+        As in `gfm`, or if ``n_thresholds`` is below 1.
+
+    See Also
+    --------
+    gfm : Tries all sets.
 
     Examples
     --------
@@ -460,10 +440,7 @@ def gfm_t(
 def _predict(
     P: Any, p_empty: Any, sizes: Any, n_jobs: int | None, *options: Any
 ) -> tuple[CSR, np.ndarray]:
-    """Return the best set of each instance and its expected F-measure.
-
-    `maximise` takes the ``options``.
-    """
+    """Return the best sets and their values, with the ``options`` of `maximise`."""
     if isinstance(P, Samples):
         Y, n_samples = checked_samples(P)
         m = Y.shape[1]

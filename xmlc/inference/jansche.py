@@ -1,6 +1,4 @@
-"""Run the published procedure of MEUF (Jansche, ACL 2007; gfm2011, Section 2.1), exactly or
-approximately.
-"""
+"""The published procedure of MEUF (Jansche, ACL 2007; gfm2011, Section 2.1)."""
 
 from __future__ import annotations
 
@@ -12,32 +10,23 @@ from xmlc.inference.meuf import best_of, probability_of_none
 from xmlc.kernels.csr import CSR, Matrix
 from xmlc.kernels.domains import MANY, check, whole
 
-# The published procedures take milliseconds per instance, so even small tasks keep several threads
-# busy.
+# An instance takes milliseconds, so even small tasks keep several threads busy
 ROWS_PER_TASK = 16
 
 
 @njit
 def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
-    """Run Jansche's inner maximisation for each k in 1 .. m, and the outer maximisation over k in 0
-    .. m, per instance.
+    """Maximise over k in 0 .. m per instance, with Jansche's inner maximisation for each k.
 
-    Parameters
-    ----------
-    indptr, labels, marginals, counts, values
-        See `xmlc.inference.meuf.meuf_rows`.
-    m : int
-        Number of labels.
-    n_cells : int
-        Number of states: at least 2, or 0. If ``n_cells`` is 0, each number of positives has a
-        state, so that the result is exact.
+    There are at least 2 states ``n_cells``, or with 0 one per number of positives, which is exact.
+    The block is that of `xmlc.inference.meuf.meuf_rows`, with m labels.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0
     for i in range(counts.size):
         own = slice(indptr[i], indptr[i + 1])
         p = marginals[own]
-        # Labels ascend, and equal marginals stay in this order.
+        # Labels ascend, and equal marginals stay in this order
         order = np.argsort(-p, kind="mergesort")
         kept[place : place + p.size] = labels[own][order]
         ranked = np.zeros(m)
@@ -52,27 +41,16 @@ def jansche_rows(indptr, labels, marginals, m, n_cells, counts, values):
 
 @njit
 def expected_by_cells(p, k, n_cells):
-    """Return the expected F-measure of the first k labels, k >= 1, by the published dynamic
-    programme of MEUF.
+    """Return the expected F of the first k labels by the published dynamic programme of MEUF.
 
-    The dynamic programme is by Jansche (ACL 2007), and gfm2011 measures its running time. For each
-    k, the programme processes all m labels again, including labels with marginal 0. The programme
-    computes the probability of each state (a, r).
+    The programme is by Jansche (ACL 2007), and gfm2011 measures its time. For each k >= 1, it
+    processes all m labels again, also those with marginal 0. Positives among the first k labels are
+    true positives. For later labels, the state (a, r) means a true positives and r others. The
+    first cells represent r = 0, 1, .. exactly, and the last all greater values by their total
+    probability and their mean.
 
-    Each positive among the first k labels is a true positive. For the labels after the first k, the
-    state (a, r) means a true positives and r other positives. The first cells represent r = 0, 1,
-    .. exactly. The last cell represents all greater values of r by their total probability and
-    their mean. Time is O(m k n_cells). With at least m - k + 2 cells, the last cell stays empty, so
-    that the result is exact and takes O(m^3).
-
-    Parameters
-    ----------
-    p : float64 (m,)
-        Marginals, descending.
-    k : int
-        Number of labels in the set.
-    n_cells : int
-        Number of states for r.
+    Time is O(m k n_cells). With at least m - k + 2 cells, the last stays empty, so that the result
+    is exact, in O(m^3). The marginals p, float64 (m,), descend.
     """
     last = n_cells - 1
     states = np.zeros((k + 1, n_cells))
@@ -83,7 +61,7 @@ def expected_by_cells(p, k, n_cells):
             states[a, 0] = states[a, 0] * (1.0 - p[j]) + states[a - 1, 0] * p[j]
         states[0, 0] *= 1.0 - p[j]
     for j in range(k, p.size):
-        others = j - k  # After the first k labels, j - k labels were added, so r is at most j - k.
+        others = j - k  # labels added after the first k, so r is at most this
         for a in range(k + 1):
             row = states[a]
             if others >= last - 1:
@@ -104,13 +82,30 @@ def expected_by_cells(p, k, n_cells):
 
 
 def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
-    """Find the sets of `meuf` by the published procedure (Jansche, 2007; gfm2011, Section 2.1), for
-    small m only.
+    """Find the sets of `meuf` by the published procedure (Jansche, 2007), for small m only.
 
     For each k, a dynamic programme over all m labels computes the expected F-measure of the k most
-    probable labels. The programme for one k takes O(m^3), so the total time is O(m^4). gfm2011's
-    Table 1 and Figure 1 report running times of Jansche's procedure. Parameters, results and errors
-    are as in `meuf`.
+    probable labels in O(m^3), so the total time is O(m^4). gfm2011 describes it in Section 2.1 and
+    reports its times in Table 1 and Figure 1.
+
+    Parameters
+    ----------
+    marginals, n_jobs
+        As in `meuf`.
+
+    Returns
+    -------
+    Y_hat : csr_array of bool, shape (n, m)
+    expected_f : ndarray of float64, shape (n,)
+
+    Raises
+    ------
+    XmlcError
+        As in `meuf`.
+
+    See Also
+    --------
+    meuf : The same sets in less time.
 
     Examples
     --------
@@ -127,24 +122,21 @@ def meuf_cubic(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.nd
 def meuf_approx(
     marginals: Matrix, n_jobs: int | None = None, n_cells: int = 16
 ) -> tuple[CSR, np.ndarray]:
-    """Approximate `meuf_cubic` by an inner maximisation that is quadratic in m, in a total time of
-    O(m^3).
+    """Approximate `meuf_cubic` by an inner maximisation quadratic in m, in O(m^3).
 
-    The dynamic programme counts the positives outside the predicted set in ``n_cells`` states. The
-    last state covers ``n_cells - 1`` or more positives, represented by their probability and their
-    mean number. The approximate expected F-measure is at most the exact value, because 1/x is
-    convex. The expected F-measure is exact if at most ``n_cells - 1`` labels are outside the
-    predicted set.
+    The dynamic programme counts the positives outside the predicted set in ``n_cells`` states, of
+    which the last covers ``n_cells - 1`` or more positives by their probability and mean number.
+    Because 1/x is convex, the approximate expected F-measure is at most the exact one. The two are
+    equal if at most ``n_cells - 1`` labels are outside the predicted set.
 
     gfm2011 used the approximate variant with parameters suggested by Jansche (2007), but does not
-    report their values. The default of ``n_cells`` and the definition of the states are choices of
-    xmlc.
+    report them. The default of ``n_cells`` and the definition of the states are choices of xmlc.
 
     Parameters
     ----------
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
     n_jobs : int or None
-        Number of threads. The result does not depend on the number of threads.
+        Number of threads, without effect on the result.
     n_cells : int
         Number of states, at least 2.
 
@@ -157,7 +149,11 @@ def meuf_approx(
     Raises
     ------
     XmlcError
-        An entry is not a probability, the shape is not (n, m), or ``n_cells`` is below 2.
+        If an entry is not a probability, the shape is not (n, m), or ``n_cells`` is below 2.
+
+    See Also
+    --------
+    meuf : Exact, and faster.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Look up inference methods by name, and run them with a time limit."""
+"""Inference methods by name, and runs with a time limit."""
 
 from __future__ import annotations
 
@@ -32,17 +32,15 @@ class Method(NamedTuple):
         ``infer(distribution, n_jobs=...)`` returns the label sets, boolean CSR of shape (n, m), and
         their expected F-measures according to the method, float64 of shape (n,).
     takes : {"joint", "marginals"}
-        The kind of input: a joint distribution (`xmlc.inference.Samples` or
-        `xmlc.inference.LabelsBySize`), or marginals alone. A method for joint distributions also
-        accepts the marginals of independent labels.
+        A joint distribution (`xmlc.inference.Samples`, `xmlc.inference.LabelsBySize`, or the
+        marginals of independent labels), or marginals alone.
     rows_per_block : int
-        Number of instances in a block. ``infer_blocks`` checks the time limit between blocks.
+        Instances between two checks of the time limit by ``infer_blocks``.
     takes_sizes : bool
-        Whether the method also needs ``size_weights``, which `xmlc.inference.fit_size_weights`
-        learns.
+        Whether it needs ``size_weights`` from `xmlc.inference.fit_size_weights`.
     is_exact : bool
-        Whether the method finds the set with the highest expected F-measure. xmlc bounds the loss
-        by a minimum probability only for exact methods.
+        Whether its sets have the highest expected F-measure, so that the loss by a minimum
+        probability is bounded.
     """
 
     infer: Infer
@@ -56,8 +54,7 @@ METHODS: dict[str, Method] = {
     "h": Method(hamming, "marginals"),
     "gfm": Method(gfm, "joint", is_exact=True),
     "gfm-t": Method(gfm_t, "joint"),
-    # 5 thresholds are fewer than the labels of each dataset in gfm2011, as the paper requires (t <
-    # m).
+    # The paper requires t < m, and each dataset in gfm2011 has more than 5 labels
     "gfm-t-few": Method(partial(gfm_t, n_thresholds=5), "joint"),
     "meuf-approx": Method(meuf_approx, "marginals", 64),
     "meuf-cubic": Method(meuf_cubic, "marginals", 64, is_exact=True),
@@ -71,15 +68,7 @@ METHODS: dict[str, Method] = {
 def register(
     name: str, takes: Literal["joint", "marginals"] = "marginals"
 ) -> Callable[[Infer], Infer]:
-    """Return a decorator that registers a function as a custom method.
-
-    `Method.infer` describes the parameters and the result of the function.
-
-    Raises
-    ------
-    XmlcError
-        A method with this name exists already.
-    """
+    """Return a decorator that registers a function, like `Method.infer`, under a new name."""
 
     def add(infer: Infer) -> Infer:
         if name in METHODS:
@@ -91,13 +80,7 @@ def register(
 
 
 def method_named(name: str) -> Method:
-    """Return the inference method with the name ``name``.
-
-    Raises
-    ------
-    XmlcError
-        No method has this name.
-    """
+    """Return the inference method of this name, or raise an `XmlcError`."""
     if name not in METHODS:
         raise InvalidParameterError(
             f"found inference method {name!r}, expected {nearest(str(name), METHODS)}"
@@ -114,21 +97,20 @@ def infer_blocks(
 ) -> tuple[CSR, np.ndarray] | None:
     """Run a method block by block, and stop after a time limit.
 
-    Table 1 of gfm2011 has the entry "-" for methods that exceeded a time limit. The block size
-    depends only on the method and the data, and does not change the result. The function checks the
-    time limit between blocks, so a run exceeds the limit by at most one block.
+    Table 1 of gfm2011 has the entry "-" for methods that exceeded a limit. It is checked between
+    blocks, so a run exceeds it by at most one block, whose size depends only on the method and the
+    data and does not change the result.
 
     Parameters
     ----------
     method : str
         A name in ``METHODS``.
     distribution : Samples, LabelsBySize, or marginals (sparse or ndarray, shape (n, m))
-        If the method needs marginals, the function estimates them from samples. The time for
-        estimating marginals counts towards the time limit.
+        If the method needs marginals, they are estimated from samples, within the time limit.
     n_jobs : int or None
         Number of threads.
     time_limit_seconds : float or None
-        The time limit. None means no time limit.
+        The time limit, or None.
     size_weights : ndarray of float64, shape (S,), or None
         Weights of the sizes, required if ``takes_sizes`` of the method is true.
 
@@ -140,8 +122,18 @@ def infer_blocks(
     Raises
     ------
     XmlcError
-        No method has this name, the distribution does not suit the method, or size weights are
-        missing.
+        If no method has this name, the distribution does not suit it, or size weights are missing.
+
+    See Also
+    --------
+    gfm, meuf : Two of the methods.
+
+    Examples
+    --------
+    >>> from xmlc.inference import infer_blocks
+    >>> Y_hat, expected_f = infer_blocks("meuf", [[0.9, 0.4, 0.3], [0.2, 0.1, 0.1]])
+    >>> Y_hat.toarray().astype(int).tolist()
+    [[1, 0, 0], [0, 0, 0]]
     """
     chosen = method_named(method)
     if chosen.takes_sizes and size_weights is None:
@@ -161,7 +153,7 @@ def infer_blocks(
     if isinstance(distribution, sparse.csr_array):
         rows = min(rows, ENTRIES_PER_BLOCK * n // max(distribution.nnz, 1) + 1)
     blocks: Iterable[object] = [distribution]
-    if n > rows:  # Slicing may copy the distribution and check it again.
+    if n > rows:  # slicing may copy the distribution and check it again
         blocks = (
             take_instances(distribution, slice(start, start + rows)) for start in range(0, n, rows)
         )
@@ -181,7 +173,7 @@ def infer_blocks(
 
 
 def n_instances(distribution: Any) -> int:
-    """Return the number of instances n of `Samples`, `LabelsBySize` or marginals."""
+    """Return the number of instances of a distribution."""
     if isinstance(distribution, Samples):
         return distribution.Y.shape[0] // distribution.n_samples
     if isinstance(distribution, LabelsBySize):
@@ -190,9 +182,7 @@ def n_instances(distribution: Any) -> int:
 
 
 def take_instances(distribution: Any, block: slice) -> Any:
-    """Return a distribution for only the instances in ``block``, a slice with a start, a stop and
-    step 1.
-    """
+    """Return a distribution for the instances in ``block``, a slice with step 1."""
     if isinstance(distribution, Samples):
         rows = slice(block.start * distribution.n_samples, block.stop * distribution.n_samples)
         return Samples(distribution.Y[rows], distribution.n_samples)
@@ -209,7 +199,6 @@ def _for_method(method: Method, distribution: object) -> object:
     if isinstance(distribution, LabelsBySize):
         if method.takes == "joint":
             return distribution
-        # The sum p_i = sum_s p_is follows a fixed order of the sizes s, so that the marginals are
-        # bit-identical.
+        # A fixed order of the sizes, so that the marginals are bit-identical
         return as_marginals(np.minimum(sum(distribution.P.transpose(2, 0, 1)), 1.0))
     return as_marginals(distribution)

@@ -1,8 +1,8 @@
-"""Infer label sets by MEUF, the maximum expected utility framework (Jansche, ACL 2007).
+"""MEUF, the maximum expected utility framework (Jansche, ACL 2007).
 
 With independent labels, the best set of size k contains the k most probable labels (Theorem 2.1 of
-gfm2011). So only the best k has to be found. Let p_1 >= p_2 >= ... be the marginals of one
-instance. M is the sum of all marginals, and M_k is the sum of the first k marginals.
+gfm2011), so only the best k has to be found. Let p_1 >= p_2 >= ... be the marginals of one
+instance, M their sum, and M_k the sum of the first k.
 """
 
 from __future__ import annotations
@@ -16,33 +16,17 @@ from xmlc.kernels.csr import CSR, Matrix
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import in_turn
 
-# Expected F-measures that differ by at most TIE are regarded as equal, because rounding errors are
-# smaller than TIE.
+# Expected F-measures closer than this are equal, because rounding errors are smaller
 TIE = 1e-12
 
 
 @njit
 def best_first(p, ids, with_empty, kept):
-    """Run MEUF on one instance: the best k, if the set of k labels has the k most probable labels.
+    """Return the best k and the expected F of the k most probable labels, for one instance.
 
-    `candidates` bounds k, which changes the time and not the result.
-
-    Parameters
-    ----------
-    p : float64 (L,)
-        Marginals above 0.
-    ids : uint32 (L,)
-        Label ids.
-    with_empty : bool
-        Whether the best set may be empty.
-    kept : uint32, at least as long as the set
-        Receives the labels of the best set.
-
-    Returns
-    -------
-    k : int
-    value : float64
-        Expected F-measure of the set.
+    `candidates` bounds k, which changes the time and not the result. The marginals p, float64, are
+    above 0, and ``kept``, uint32, receives the labels of the set, which is not empty unless
+    ``with_empty`` is true.
     """
     order, most, p_empty = candidates(p, ids, with_empty)
     expected = expected_of_first(p[order[:most]], p[order[most:]])
@@ -53,28 +37,19 @@ def best_first(p, ids, with_empty, kept):
 
 @njit
 def expected_of_first(p, tail):
-    """Return the expected F-measure E_k of the first k labels for k from 0 to K, float64 (K + 1,),
-    with E_0 = 0.
+    """Return the expected F-measure E_k of the first k labels, k = 0 .. K, float64, E_0 = 0.
 
     E_k is the sum over a of 2 a A_k(a) S_k(k + a). A_k(a) is the probability of a positives among
-    the first k labels, and S_k(t) is E[1 / (t + number of positives among the other labels)]. The
-    kernel computes A_k for ascending k, and S_K from the distribution of the number of positives in
-    the tail (the labels after the first K). For smaller k, S_{k-1}(t) = p_k S_k(t + 1) + (1 - p_k)
-    S_k(t). The distribution of the tail is truncated (`count_limit`), which lowers each E_k by less
-    than 1e-17.
+    the first k labels, with the marginals p, and S_k(t) is E[1 / (t + number of positives among the
+    other labels)]. The kernel computes A_k for ascending k, and S_K from the number of positives
+    among labels after the first K, with the marginals ``tail``. For smaller k, S_{k-1}(t) = p_k
+    S_k(t + 1) + (1 - p_k) S_k(t). Because the distribution of the tail is truncated (`count_limit`)
+    to R positives, each E_k is too low, by less than 1e-17.
 
-    Time is O(K^2 + (len(tail) + K) R). R is the largest number of positives in the truncated
-    distribution of the tail. The kernel needs 4 K^2 bytes of memory.
-
-    Parameters
-    ----------
-    p : float64 (K,)
-        The first K marginals.
-    tail : float64 (L - K,)
-        The marginals after the first K, in any order.
+    Time is O(K^2 + (len(tail) + K) R), and memory 4 K^2 bytes.
     """
     K = p.size
-    # `hits` contains A_0, A_1 and so on. A_k has k + 1 entries.
+    # A_0, A_1 and so on, with k + 1 entries for A_k
     hits = np.zeros((K + 1) * (K + 2) // 2)
     hits[0] = 1.0
     for k in range(1, K + 1):
@@ -97,11 +72,7 @@ def expected_of_first(p, tail):
 
 @njit
 def mean_reciprocals(pmf, size):
-    """Return S(t) = E[1 / (t + N)] for t = 0 .. size - 1, with N distributed as ``pmf`` and S(0) =
-    0.
-
-    The result is float64 (size,).
-    """
+    """Return S(t) = E[1 / (t + N)] for t < ``size``, with N distributed as ``pmf`` and S(0) = 0."""
     result = np.zeros(size)
     for t in range(1, size):
         for r in range(pmf.size):
@@ -111,9 +82,9 @@ def mean_reciprocals(pmf, size):
 
 @njit
 def best_of(values, p_empty):
-    """Return the best size k and the expected F-measure of the first k labels.
+    """Return the best size k, 0 for the empty set, and the expected F of the first k labels.
 
-    If two sizes have equal values (see `TIE`), the smaller k wins. The size k = 0 is the empty set.
+    The smaller of two sizes with equal values (see `TIE`) wins.
     """
     best_k = 0
     best = p_empty
@@ -128,42 +99,30 @@ def best_of(values, p_empty):
 def candidates(p, ids, with_empty=True):
     """Rank the labels that a best set may contain, in O(L + K log L).
 
-    Let E_k be the expected F-measure of the first k labels. The kernel computes only bounds of E_k.
-    With N_i as the number of positives other than i, E_k = 2 sum_{i <= k} p_i E[1/(k + 1 + N_i)].
+    Only bounds of E_k, the expected F-measure of the first k labels, are computed. With N_i as the
+    number of positives other than i, E_k = 2 sum_{i <= k} p_i E[1/(k + 1 + N_i)].
 
     * E_k >= 2 sum_{i <= k} p_i / (k + 1 + M - p_i) by Jensen's inequality, because 1/x is convex.
       p/(c - p) is convex too, so E_k >= 2 M_k / (k + 1 + M - M_k / k).
-    * E_k <= 2 M_k / (M_k + k), because F <= 2a / (a + k), where a is the number of true positives,
-      and the right side is concave in a. The bound 2 M_k / (M_k + k) does not rise with k, because
-      M_k / k does not rise.
+    * E_k <= 2 M_k / (M_k + k), because F <= 2a / (a + k) for a true positives, and the right side
+      is concave in a. This bound does not rise with k, because M_k / k does not.
     * E_k <= 2 M_k / (k + c) with c = M - p_1. Proof: with u = M - p_i, E[1/(t + N_i)] = int_0^1
       E[x^(t - 1 + N_i)] dx is at most I_t = int_0^1 x^(t-1) e^(-u (1 - x)) dx, and integration by
       parts gives I_t <= 1 / (u + t - 1), here for t = k + 1. M_(k+1) / (k + 1 + c) is the mediant
-      of M_k / (k + c) and p_(k+1), and the labels are in descending order of p. The bound 2 M_k /
-      (k + c) therefore does not rise from the first k with p_k <= M_k / (k + c) on.
+      of M_k / (k + c) and p_(k+1), and p descends. So this bound does not rise from the first k
+      with p_k <= M_k / (k + c) on.
 
     The search for K ends at the first k for which an upper bound of all later E_k is below a lower
-    bound of the best E_k.
-
-    Parameters
-    ----------
-    p : float64 (L,)
-        Marginals above 0.
-    ids : uint32 (L,)
-        Label ids.
-    with_empty : bool
-        Whether the best set may be empty.
+    bound of the best E_k. The marginals p, float64 (L,), are above 0.
 
     Returns
     -------
     order : int64 (L,)
-        Indices of all labels. The first K indices are sorted by descending marginal, then ascending
-        id.
+        Indices of all labels, the first K of them by descending marginal, then ascending id.
     K : int
         Upper bound on the size of the best set.
     p_empty : float64
-        Probability that no label is positive, which is the expected F-measure of the empty set. 0
-        if ``with_empty`` is false.
+        Expected F-measure of the empty set, or 0 if ``with_empty`` is false.
     """
     total = in_turn(p)
     p_empty = 0.0
@@ -191,9 +150,7 @@ def candidates(p, ids, with_empty=True):
 
 @njit
 def probability_of_none(p):
-    """Return the probability that no label is positive, which is the expected F-measure of the
-    empty set.
-    """
+    """Return the probability of no positive label, the expected F-measure of the empty set."""
     result = 1.0
     for i in range(p.size):
         result *= 1.0 - p[i]
@@ -202,25 +159,11 @@ def probability_of_none(p):
 
 @njit
 def meuf_rows(indptr, labels, marginals, with_empty, counts, values):
-    """Maximise the expected F-measure of each instance of a block, and return the labels of the
-    best sets, uint32.
+    """Maximise the expected F-measure of each instance of a block, and return the labels, uint32.
 
-    The kernel reads 12 bytes per estimate, and its time does not depend on m.
-
-    Parameters
-    ----------
-    indptr : int64 (n + 1,)
-        Start of each instance in ``labels``, from 0 on.
-    labels : uint32
-        Label ids, instance by instance.
-    marginals : float64
-        Marginals above 0, in the order of ``labels``.
-    with_empty : bool
-        Whether the best set may be empty.
-    counts : int64 (n,)
-        Receives the sizes of the best sets.
-    values : float64 (n,)
-        Receives the expected F-measures of the best sets.
+    The block is CSR with ``indptr[0] = 0``, uint32 labels and float64 marginals above 0. The kernel
+    writes the sizes of the sets to ``counts``, int64 (n,), and their values to ``values``, float64
+    (n,). It reads 12 bytes per estimate, and its time does not depend on m.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     end = 0
@@ -232,27 +175,24 @@ def meuf_rows(indptr, labels, marginals, with_empty, counts, values):
 
 
 def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
-    """Find for each instance the label set that exactly maximises the expected F-measure of
-    independent labels.
+    """Find the label set that exactly maximises the expected F-measure of independent labels.
 
-    The sets are equal to the sets of Jansche's procedure (`meuf_cubic`). The kernel uses a
-    recursion by Ye, Chai, Lee and Chieu, "Optimizing F-measures: a tale of two approaches", ICML
-    2012. The recursion takes O(K^2), where K is an upper bound on the size of the best set. The
-    kernel ``candidates`` finds a K that is little larger than the size of the best set.
+    The sets are those of Jansche's procedure (`meuf_cubic`), but found by a recursion of Ye, Chai,
+    Lee and Chieu, "Optimizing F-measures: a tale of two approaches", ICML 2012. It takes O(K^2),
+    where K is an upper bound on the size of the best set that is little larger than this size.
 
     Parameters
     ----------
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
-        p(Y_i = 1). Labels that an SPE does not store have the marginal 0 (`truncation_bound` bounds
-        the loss).
+        p(Y_i = 1), 0 for labels that an SPE does not store (`truncation_bound` bounds the loss).
     n_jobs : int or None
-        Number of threads. The result does not depend on the number of threads.
+        Number of threads, without effect on the result.
 
     Returns
     -------
     Y_hat : csr_array of bool, shape (n, m)
-        If sets have equal values (up to 1e-12), the set with the fewest labels wins. Next, the set
-        with the smaller label ids wins.
+        Among sets of equal value (up to 1e-12), the one with the fewest labels, then the one with
+        the smaller label ids.
     expected_f : ndarray of float64, shape (n,)
         Expected F-measure of each set for independent labels, with 0/0 = 1, exact up to rounding
         errors.
@@ -260,7 +200,13 @@ def meuf(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]
     Raises
     ------
     XmlcError
-        An entry is not a probability, or the shape is not (n, m).
+        If an entry is not a probability, or the shape is not (n, m).
+
+    See Also
+    --------
+    gfm : Exact for any joint distribution.
+    gfm_sizes : Learns the distribution of the number of labels.
+    xmlc.thresholds.LabelSets : Chooses a method by the measure.
 
     Notes
     -----

@@ -1,6 +1,4 @@
-"""Infer label sets by simple published rules on the marginals: Lewis, the multinomial rule, and
-Hamming loss.
-"""
+"""Published rules on the marginals: Lewis, the multinomial rule, and Hamming loss."""
 
 from __future__ import annotations
 
@@ -19,12 +17,11 @@ from xmlc.kernels.sums import in_turn
 def first_rows(indptr, labels, marginals, one_label, counts, values):
     """Add labels to each instance's set, most probable first, while p_{k+1} (M + k) exceeds M_k.
 
-    M_k is the sum of the first k marginals. Time is O(L + k log L).
-
-    If M is the sum of all marginals, the set maximises Lewis' approximation v_k = 2 M_k / (M + k).
-    As the mediant of v_k and 2 p_{k+1}, v_{k+1} exceeds v_k only if 2 p_{k+1} exceeds v_k.
-    Marginals descend, so v_k never rises again after it has fallen. If ``one_label`` is true, M is
-    1, and the set is optimal if exactly one label is positive (gfm2011, Theorem 2.2).
+    If M is the sum of all marginals, the set maximises Lewis' approximation v_k = 2 M_k / (M + k),
+    with M_k as the sum of the first k. As the mediant of v_k and 2 p_{k+1}, v_{k+1} exceeds v_k
+    only if 2 p_{k+1} does, and because marginals descend, v_k never rises again after it has
+    fallen. If ``one_label`` is true, M is 1, and the set is optimal if exactly one label is
+    positive (gfm2011, Theorem 2.2). Time is O(L + k log L).
     """
     kept = np.empty(labels.size, dtype=np.uint32)
     place = 0
@@ -61,11 +58,10 @@ def first_rows(indptr, labels, marginals, one_label, counts, values):
 
 @njit
 def hamming_rows(indptr, labels, marginals, counts, values):
-    """Select the labels with p >= 1/2, and compute the set's expected F-measure for independent
-    labels.
+    """Select the labels with p >= 1/2, and compute the set's expected F for independent labels.
 
-    E[F] = sum_ar 2 a A(a) B(r) / (k + a + r). Here A and B are the distributions of the number of
-    positives in the set and outside the set. Time is O(L R), with R as in
+    E[F] = sum_ar 2 a A(a) B(r) / (k + a + r), where A and B are the distributions of the number of
+    positives inside and outside the set. Time is O(L R), with R as in
     `xmlc.inference.meuf.expected_of_first`.
     """
     kept = np.empty(labels.size, dtype=np.uint32)
@@ -92,15 +88,30 @@ def hamming_rows(indptr, labels, marginals, counts, values):
 
 
 def lewis(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
-    """Maximise Lewis' approximation of the expected F-measure of independent labels (gfm2011,
-    Section 2.1).
+    """Maximise Lewis' approximation of the expected F of independent labels (gfm2011, Section 2.1).
 
-    The approximation is 2 sum_i p_i h_i / (sum_i p_i + sum_i h_i) for h != 0, and the exact value
-    prod_i (1 - p_i) for h = 0. The best set consists of the k most probable labels. If two sizes k
-    have equal values, the smaller k wins.
+    It is 2 sum_i p_i h_i / (sum_i p_i + sum_i h_i) for h != 0, and the exact value prod_i (1 - p_i)
+    for h = 0, and returned as ``expected_f``. The best set consists of the k most probable labels,
+    for the smaller of two k with equal values.
 
-    Parameters, results and errors are as in `xmlc.inference.meuf`, but ``expected_f`` is the
-    approximate value.
+    Parameters
+    ----------
+    marginals, n_jobs
+        As in `meuf`.
+
+    Returns
+    -------
+    Y_hat : csr_array of bool, shape (n, m)
+    expected_f : ndarray of float64, shape (n,)
+
+    Raises
+    ------
+    XmlcError
+        As in `meuf`.
+
+    See Also
+    --------
+    meuf : Exact.
 
     Examples
     --------
@@ -115,18 +126,35 @@ def lewis(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray
 
 
 def multinomial(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
-    """Maximise the expected F-measure if exactly one label is positive (gfm2011, Theorem 2.2, after
-    del Coz et al.).
+    """Maximise the expected F if exactly one label is positive (gfm2011, Theorem 2.2).
 
     The set contains the k most probable labels, for the smallest k with p_1 + .. + p_k >= (1 + k)
-    p_{k+1}.
+    p_{k+1}. Marginals that do not sum to 1 are divided by their sum, as if one label were drawn in
+    proportion to them. This does not change the set, because the rule only compares marginals with
+    each other. An instance without marginals above 0 gets the empty set. The theorem is after del
+    Coz et al.
 
-    Marginals that do not sum to 1 are divided by their sum, as if one label were drawn in
-    proportion to the marginals. The division does not change the set, because the rule only
-    compares marginals with each other. An instance without marginals above 0 gets the empty set.
+    ``expected_f`` is 2 (p_1 + .. + p_k) / ((1 + k) sum_i p_i), and 1 for an instance without
+    marginals above 0.
 
-    Parameters, results and errors are as in `xmlc.inference.meuf`, but ``expected_f`` is 2 (p_1 +
-    .. + p_k) / ((1 + k) sum_i p_i). ``expected_f`` is 1 for an instance without marginals above 0.
+    Parameters
+    ----------
+    marginals, n_jobs
+        As in `meuf`.
+
+    Returns
+    -------
+    Y_hat : csr_array of bool, shape (n, m)
+    expected_f : ndarray of float64, shape (n,)
+
+    Raises
+    ------
+    XmlcError
+        As in `meuf`.
+
+    See Also
+    --------
+    meuf : For any number of positive labels.
 
     Examples
     --------
@@ -141,11 +169,29 @@ def multinomial(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.n
 
 
 def hamming(marginals: Matrix, n_jobs: int | None = None) -> tuple[CSR, np.ndarray]:
-    """Predict the labels with p_i >= 1/2, which minimises the expected Hamming loss (gfm2011's H,
-    Section 4).
+    """Predict the labels with p_i >= 1/2, which minimises the expected Hamming loss.
 
-    Parameters, results and errors are as in `xmlc.inference.meuf`. ``expected_f`` is the predicted
-    set's expected F-measure for independent labels, with 0/0 = 1.
+    It is H in Section 4 of gfm2011. ``expected_f`` is the set's expected F-measure for independent
+    labels, with 0/0 = 1.
+
+    Parameters
+    ----------
+    marginals, n_jobs
+        As in `meuf`.
+
+    Returns
+    -------
+    Y_hat : csr_array of bool, shape (n, m)
+    expected_f : ndarray of float64, shape (n,)
+
+    Raises
+    ------
+    XmlcError
+        As in `meuf`.
+
+    See Also
+    --------
+    meuf : Maximises the expected F-measure.
 
     Examples
     --------

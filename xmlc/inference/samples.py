@@ -1,4 +1,4 @@
-"""Store label sets drawn from a joint distribution, and estimate marginals from the sets."""
+"""Label sets drawn from a joint distribution, and marginals estimated from them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xmlc.kernels.csr import CSR, as_labels
 
 
 class Samples(NamedTuple):
-    """Label sets drawn from p(Y | x). All instances have the same number of label sets.
+    """Label sets drawn from p(Y | x), equally many for each instance.
 
     Attributes
     ----------
@@ -22,6 +22,17 @@ class Samples(NamedTuple):
         Rows from i * n_samples to (i + 1) * n_samples - 1 belong to instance i.
     n_samples : int
         Number of label sets per instance.
+
+    See Also
+    --------
+    LabelsBySize : A joint distribution as a full matrix.
+
+    Examples
+    --------
+    >>> from xmlc.inference import Samples, gfm
+    >>> samples = Samples([[1, 0], [1, 1], [0, 0], [0, 1]], n_samples=2)
+    >>> gfm(samples)[0].toarray().astype(int).tolist()
+    [[1, 0], [0, 0]]
     """
 
     Y: CSR
@@ -29,13 +40,7 @@ class Samples(NamedTuple):
 
 
 def checked_samples(samples: object) -> Samples:
-    """Check samples, and return them in canonical form.
-
-    Raises
-    ------
-    XmlcError
-        The number of rows is not a multiple of the number of samples per instance.
-    """
+    """Return samples in canonical form, or raise an `XmlcError` if ``n_samples`` is wrong."""
     if not isinstance(samples, Samples):
         said = (
             "expected Samples(Y, n_samples): the samples of all instances, and the number per "
@@ -53,13 +58,31 @@ def checked_samples(samples: object) -> Samples:
 
 
 def marginals_of(samples: Samples) -> CSR:
-    """Return estimates of p(Y_i = 1), the relative frequencies in the samples, as float64 CSR of
-    shape (n, m).
+    """Return the relative frequencies of labels in the samples as float64 CSR of shape (n, m).
+
+    Parameters
+    ----------
+    samples : Samples
+
+    Returns
+    -------
+    csr_array of float64, shape (n, m)
 
     Raises
     ------
     XmlcError
-        The number of rows is not a multiple of the number of samples per instance.
+        If the number of rows is not a multiple of the number of samples per instance.
+
+    See Also
+    --------
+    gfm : Uses the joint distribution itself.
+
+    Examples
+    --------
+    >>> from xmlc.inference import Samples, marginals_of
+    >>> marginals_of(Samples([[1, 0], [1, 1], [0, 0], [0, 1]], n_samples=2)).toarray()
+    array([[1. , 0.5],
+           [0. , 0.5]])
     """
     Y, n_samples = checked_samples(samples)
     rows = np.arange(Y.shape[0])
@@ -75,21 +98,11 @@ def marginals_of(samples: Samples) -> CSR:
 
 @njit
 def draw_chains(conditionals, seed, first_task, drawn):
-    """Draw labels one after another, with probabilities that depend on the number of positives
-    drawn so far.
+    """Draw labels one after another, with probabilities that depend on the positives drawn so far.
 
-    The kernel draws one random number and writes one byte per label.
-
-    Parameters
-    ----------
-    conditionals : float64 (m, m)
-        Row i, column c is p(Y_i = 1 | c of the labels before i are 1).
-    seed : int64
-        Seed of the random streams.
-    first_task : int64
-        Instance t uses the random stream (seed, first_task + t).
-    drawn : bool (n, n_samples, m)
-        Receives the label vectors.
+    Row i, column c of ``conditionals``, float64 (m, m), is p(Y_i = 1 | c of the labels before i are
+    1). Instance t uses the random stream (seed, first_task + t), and ``drawn``, bool (n, n_samples,
+    m), receives the labels. Each takes one random number.
     """
     n, n_samples, m = drawn.shape
     for t in range(n):

@@ -1,17 +1,15 @@
-"""Infer label sets by GFM from marginals and a learned distribution of the number of labels per
-instance.
+"""GFM from marginals and a learned distribution of the number of labels per instance.
 
-The marginals of labels do not describe the dependence between the labels. If labels are assumed to
-be independent, the number of labels per instance varies too much. For example, if estimates sum to
-0.69, half of the instances have no label under independence, even if every instance has one. GFM's
-matrix P depends on the dependence between labels only through the number of labels (gfm2011,
-Theorem 3.1). Few instances suffice to learn the distribution of the number of labels. The model of
-this module is
+Marginals do not describe the dependence between labels. If labels are assumed to be independent,
+their number per instance varies too much: with estimates that sum to .69, half of the instances
+have no label, even if every instance really has one. GFM's matrix P depends on the dependence only
+through the number of labels (gfm2011, Theorem 3.1), whose distribution can be learned from few
+instances. The model is
 
-    P(y | x) proportional to g(|y|) prod_i p_i(x)^y_i (1 - p_i(x))^(1 - y_i).
+    P(y | x) proportional to g(|y|) prod_i p_i(x)^y_i (1 - p_i(x))^(1 - y_i)
 
-The weight g(s) of a size s is the same for all instances. The model is not from gfm2011, but the
-published GFM algorithm maximises the expected F-measure of this model.
+with the same weight g(s) of a size s for all instances. It is not from gfm2011, but the published
+GFM algorithm maximises its expected F-measure.
 """
 
 from __future__ import annotations
@@ -28,53 +26,34 @@ from xmlc.kernels.csr import CSR, Matrix, as_labels, blocks_of_rows, release, so
 from xmlc.kernels.heaps import make_heap, pop_first
 from xmlc.kernels.sums import in_turn
 
-LARGEST = 255  # All sizes above LARGEST share one weight.
-MOST_INSTANCES = 100_000  # The distributions of 100,000 instances take 200 MB of memory.
+LARGEST = 255  # all greater sizes share one weight
+MOST_INSTANCES = 100_000  # their distributions take 200 MB
 ITERATIONS = 300
 ENOUGH = 1e-3
-# If Z (`best_of_sizes`) is at most RARE times the largest weight, subtractions are too inaccurate.
+# If Z (`best_of_sizes`) is at most RARE times the largest weight, subtractions are too inaccurate
 RARE = 1e-3
-LEAST = 1e-250  # If Z is at most LEAST times the largest weight, all weights are regarded as equal.
-# Greater numbers of positives have a probability below e^-600 = 1e-261 and are left out.
+LEAST = 1e-250  # if Z is at most LEAST times the largest weight, all weights count as equal
+# Greater numbers of positives, of a probability below e^-600 = 1e-261, are left out
 LOG_LEAST = -600.0
 
 
 @njit
 def best_of_sizes(p, ids, weights, kept):
-    """Maximise the expected F-measure of one instance with weighted sizes, by GFM on P_is g(s) / Z.
+    """Return size and expected F of the best set of one instance, by GFM on P_is g(s) / Z.
 
     Z is the sum of the probabilities of all sizes s, each multiplied by its weight g(s).
 
     The k largest entries of column k of F = PW belong to the k most probable labels. Proof: for p_i
-    >= p_j, p_is - p_js = (p_i - p_j) Q(s - 1) >= 0. Here Q is the distribution of the number of
-    positives other than i and j. Weights do not change the order of p_is and p_js, because both are
-    multiplied by the same weight. E_k is therefore a sum over the first k labels, and the kernel
-    computes one label's column of P at a time. No set of k labels exceeds B_k = 2 sum_s s q(s) / (s
-    + k). Here q is the weighted distribution of sizes. B_k sums over all labels instead of k
-    labels, and falls with k.
+    >= p_j, p_is - p_js = (p_i - p_j) Q(s - 1) >= 0, where Q is the distribution of the number of
+    positives other than i and j, and weights multiply both sides alike. So E_k is a sum over the
+    first k labels, and the kernel computes one label's column of P at a time. No set of k labels
+    exceeds B_k = 2 sum_s s q(s) / (s + k), with q as the weighted distribution of sizes, because
+    B_k sums over all labels. It falls with k.
 
     A column of P follows from the distribution of the number of positives by removing the label, in
-    O(S). Its absolute error is a few units of 1e-16, divided by Z. If Z is at most `RARE` times the
-    largest weight, the distribution of the other labels is computed anew, in O(L S) and without
-    subtractions.
-
-    Parameters
-    ----------
-    p : float64 (L,)
-        Marginals.
-    ids : uint32 (L,)
-        Label ids.
-    weights : float64 (S,)
-        Weights of the sizes.
-    kept : uint32, at least as long as the set
-        Receives the labels of the best set.
-
-    Returns
-    -------
-    k : int
-        Size of the best set.
-    value : float64
-        Expected F-measure of the best set.
+    O(S), with an absolute error of a few units of 1e-16, divided by Z. If Z is at most `RARE` times
+    the largest weight, the distribution of the other labels is computed from the start instead, in
+    O(L S) and without subtractions. ``kept``, uint32, receives the labels of the set.
     """
     pmf = count_distribution(p, count_limit(in_turn(p), p.size))
     sizes = weighted_pmf(pmf, weights)
@@ -86,7 +65,7 @@ def best_of_sizes(p, ids, weights, kept):
         pmf = count_distribution(p, count_limit(in_turn(p), p.size, LOG_LEAST))
         sizes = weighted_pmf(pmf, weights)
         mass = in_turn(sizes)
-        # The sizes with a weight above 0 are impossible, so all weights are equal.
+        # The sizes with a weight above 0 are impossible, so all weights are equal
         if not mass > LEAST * most:
             is_rare = False
             pmf = all_sizes
@@ -123,10 +102,7 @@ def best_of_sizes(p, ids, weights, kept):
 
 @njit
 def weighted_pmf(pmf, weights):
-    """Return pmf[s] weights[s] for each number s of positives.
-
-    The last weight applies to all greater numbers.
-    """
+    """Return pmf[s] weights[s] for each number s, with the last weight for greater numbers."""
     result = np.empty(pmf.size)
     for s in range(pmf.size):
         result[s] = pmf[s] * weights[min(s, weights.size - 1)]
@@ -136,7 +112,7 @@ def weighted_pmf(pmf, weights):
 def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     """Learn the weights g(s) that maximise the likelihood of the sizes of label sets.
 
-    Each iteration multiplies g(s) by the share of instances with s labels, and divides g(s) by the
+    Each iteration multiplies g(s) by the share of instances with s labels, and divides it by the
     mean probability of s labels under the current weights. The likelihood never falls, and is
     maximal when the weights stop changing (iterative scaling; Darroch and Ratcliff, 1972).
 
@@ -145,18 +121,22 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
     marginals : sparse matrix (an SPE) or ndarray, shape (n, m)
         Estimates for instances that the model was not trained on.
     Y : boolean CSR, shape (n, m)
-        Label sets of the instances. The function uses only the first 100,000 instances.
+        Their label sets, of which only the first 100,000 are used.
 
     Returns
     -------
     ndarray of float64, shape (S,)
-        The weights of sizes from 0 to S - 1, scaled so that the largest weight is 1. The last
-        weight also applies to all sizes above S - 1. If no instance has s labels, g(s) is 0.
+        Weights of sizes from 0 to S - 1, at most 1, and 0 if no instance has this size. The last
+        one also applies to all greater sizes.
 
     Raises
     ------
     XmlcError
-        There are no instances, or the shapes differ.
+        If there are no instances, or the shapes differ.
+
+    See Also
+    --------
+    gfm_sizes : Infers label sets with these weights.
 
     Examples
     --------
@@ -197,13 +177,11 @@ def fit_size_weights(marginals: Matrix, Y: Matrix) -> np.ndarray:
 def gfm_sizes(
     marginals: Matrix, size_weights: np.ndarray, n_jobs: int | None = None
 ) -> tuple[CSR, np.ndarray]:
-    """Find for each instance the label set with the greatest expected F-measure under this module's
-    distribution.
+    """Find the label set with the greatest expected F-measure for weighted numbers of labels.
 
-    No other set has a higher expected F-measure than the returned set. The form of the result and
-    the choice among equal values are as in `xmlc.inference.gfm`. With equal weights, the result is
-    the same as the result of `gfm` for independent labels. If all possible sizes of an instance
-    have the weight 0, the labels of this instance are treated as independent.
+    The result is exact for the distribution of this module, in the form of `xmlc.inference.gfm` and
+    with the same choice among equal values. With equal weights, it is that of `gfm` for independent
+    labels, and so is the set of an instance whose possible sizes all have the weight 0.
 
     Parameters
     ----------
@@ -213,10 +191,20 @@ def gfm_sizes(
     n_jobs : int or None
         As in `xmlc.inference.gfm`.
 
+    Returns
+    -------
+    Y_hat : csr_array of bool, shape (n, m)
+    expected_f : ndarray of float64, shape (n,)
+
     Raises
     ------
     XmlcError
-        An entry is not a probability, or a weight is negative or not finite.
+        If an entry is not a probability, or a weight is negative or not finite.
+
+    See Also
+    --------
+    fit_size_weights : Learns the weights.
+    meuf : For independent labels.
 
     Examples
     --------
@@ -234,23 +222,14 @@ def gfm_sizes(
             "fit_size_weights."
         )
         raise InvalidDataError(f"size_weights: found {shown(size_weights)}, {expected}")
-    # Scaling the largest weight below 1 avoids overflow.
+    # A largest weight below 1 avoids overflow
     weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))
     return predict_from_marginals(gfm_sizes_rows, marginals, n_jobs, weights)
 
 
 @njit
 def gfm_sizes_rows(indptr, labels, marginals, weights, counts, values):
-    """Run `best_of_sizes` on every instance of a block, and return the labels of the best sets,
-    uint32.
-
-    Parameters
-    ----------
-    indptr, labels, marginals, counts, values
-        See `xmlc.inference.meuf.meuf_rows`.
-    weights : float64 (S,)
-        Weights of the sizes.
-    """
+    """Run `best_of_sizes` on a block of instances, like `meuf_rows`."""
     kept = np.empty(labels.size, dtype=np.uint32)
     end = 0
     for i in range(counts.size):
@@ -264,14 +243,8 @@ def gfm_sizes_rows(indptr, labels, marginals, weights, counts, values):
 def size_pmfs(indptr, marginals, pmfs):
     """Write each instance's distribution of the number of positives, for independent labels.
 
-    Parameters
-    ----------
-    indptr : int64 (n + 1,)
-        Start of each instance in ``marginals``, from 0 on.
-    marginals : float64
-        Marginals of all instances, instance by instance.
-    pmfs : float64 (n, S)
-        Receives the distributions. The last column is the probability of S - 1 or more positives.
+    The instances are CSR, with ``indptr[0] = 0``. The last column of ``pmfs``, float64 (n, S), is
+    for S - 1 or more positives.
     """
     last = pmfs.shape[1] - 1
     for i in range(pmfs.shape[0]):
@@ -284,19 +257,10 @@ def size_pmfs(indptr, marginals, pmfs):
 
 @njit
 def shares_of_sizes(pmfs, weights):
-    """Return for each size s the sum of pmf[s] / sum_t pmf[t] weights[t] over all instances,
-    float64 (S,).
+    """Return the sum over instances of pmf[s] / sum_t pmf[t] weights[t] for each size s.
 
-    An instance whose denominator is 0 adds nothing to the sums. The denominator of each instance is
-    computed in four partial sums, which are added as (0 + 1) + (2 + 3). The term of size s is added
-    to partial sum s modulo 4. The sum over instances follows the order of the instances.
-
-    Parameters
-    ----------
-    pmfs : float64 (n, S)
-        Distributions of the number of positives, from `size_pmfs`.
-    weights : float64 (S,)
-        Weights of the sizes.
+    An instance whose denominator is 0 adds nothing. A denominator has four partial sums, s modulo
+    4, which are added as (0 + 1) + (2 + 3), and instances are added in their order.
     """
     n_sizes = weights.size
     shares = np.zeros(n_sizes)
