@@ -29,9 +29,8 @@ lazy_names(__name__, "__version__", "set_progress")
 
 
 def set_progress(shown: bool) -> None:
-    """Switch the progress display of long calls on or off, for this process and its child
-    processes.
+    """Switch the progress display of long calls on or off, for this process and its children.
 
-    The display is on by default, unless the environment contains ``XMLC_PROGRESS=0``.
+    It is on by default, unless the environment contains ``XMLC_PROGRESS=0``.
     """
     os.environ["XMLC_PROGRESS"] = "1" if shown else "0"

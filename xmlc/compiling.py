@@ -1,4 +1,4 @@
-"""Compile kernels ahead of their first call, by calls on a few random instances."""
+"""Compilation of kernels ahead of their first call, by calls on a few random instances."""
 
 from __future__ import annotations
 
@@ -23,26 +23,34 @@ def compile_kernels(
     thresholds: Sequence[str] = (),
     inference: Sequence[str] = (),
 ) -> None:
-    """Compile the kernels of estimators and methods, so that a first call in a later process
-    compiles nothing.
+    """Compile the kernels of estimators and methods, so that a later process compiles nothing.
 
     The kernels are stored in the package, or in the folder ``NUMBA_CACHE_DIR`` if this variable is
-    set before xmlc is imported. To use compiled kernels, read access to the folder suffices.
+    set before xmlc is imported. Read access suffices to use them.
 
     Parameters
     ----------
     *estimators : str
         Names from configuration files, such as ``"plt"``, ``"swnn"`` and ``"fastxml"``.
     hyperparameters : dict, optional
-        Hyperparameters that every listed estimator gets. Only hyperparameters that affect the
-        choice of kernels are needed, such as ``{"tree": "kmeans"}``.
+        Hyperparameters of every listed estimator. Only those that affect the choice of kernels
+        matter, such as ``{"tree": "kmeans"}``.
     thresholds, inference : sequence of str
         Names of methods, such as ``"sto"`` and ``"gfm"``.
 
     Raises
     ------
     XmlcError
-        An estimator, a hyperparameter or a method is unknown.
+        If an estimator, a hyperparameter or a method is unknown.
+
+    See Also
+    --------
+    set_progress : Switches the report of compilations off.
+
+    Examples
+    --------
+    >>> from xmlc import compile_kernels
+    >>> compile_kernels("plt", inference=["meuf"])
     """
     from xmlc.inference.methods import METHODS as INFERENCE
     from xmlc.models.registry import estimator_class
@@ -66,10 +74,10 @@ def compile_kernels(
 
 
 def few() -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
-    """Return a few random instances, label sets and estimates. Every true label has an estimate."""
+    """Return a few random instances, label sets and estimates of every true label."""
     rng = np.random.default_rng(0)
     values = rng.random((N_TRAIN, N_FEATURES), dtype=np.float32)
-    # scipy 1.11 has no random_array.
+    # scipy 1.11 has no random_array
     X = sparse.csr_array(np.where(values > 0.7, values, np.float32(0)))
     estimates = rng.random((N_TRAIN, N_LABELS), dtype=np.float32)
     Y = sparse.csr_array(estimates > 0.85)
@@ -79,11 +87,9 @@ def few() -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
 def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
     """Compile the kernels that train an estimator and predict with it.
 
-    Programs that xmlc wraps have no kernels.
-
-    Three predictions are compiled: the k top labels, estimates above one threshold, and estimates
-    above a threshold for each label. Ranking is compiled for float64, too, because scikit-learn's
-    vectorizers return float64.
+    Programs that xmlc wraps have none. The predictions are the k top labels, estimates above one
+    threshold, and estimates above a threshold for each label. Ranking is compiled for float64, too,
+    which scikit-learn's vectorizers return.
     """
     from xmlc.models.registry import make_estimator, program_of
     from xmlc.models.warm_up import warm_up
@@ -104,10 +110,7 @@ def compile_model(estimator: str, hyperparameters: Hyperparameters) -> None:
 
 
 def compile_thresholds(methods: Sequence[str]) -> None:
-    """Compile the kernels that tune threshold methods and score label sets.
-
-    Methods that users register are skipped.
-    """
+    """Compile the kernels of threshold methods, except users' own, and of scores of label sets."""
     from xmlc.kernels.csr import top_k_of
     from xmlc.metrics.ranking import precision_and_ndcg
     from xmlc.thresholds.bounds import priors
@@ -123,10 +126,7 @@ def compile_thresholds(methods: Sequence[str]) -> None:
 
 
 def compile_inference(methods: Sequence[str]) -> None:
-    """Compile the kernels that infer label sets and score them.
-
-    Methods that users register are skipped.
-    """
+    """Compile the kernels of inference methods, except users' own, and of scores of label sets."""
     from xmlc.inference.distributions import missed_below, truncation_bound
     from xmlc.inference.methods import METHODS, infer_blocks
     from xmlc.inference.sizes import fit_size_weights

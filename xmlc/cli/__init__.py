@@ -1,9 +1,9 @@
-"""Run the command `xmlc`, which has one subcommand for each step of the workflow.
+"""The command `xmlc`, with a subcommand for each step of the workflow.
 
-Each step is the function ``command`` in a module of ``xmlc.suite.steps``. Therefore a rule of the
-workflow depends only on the files of the step that it runs. Commands that are not steps are
-functions ``<name>_command`` in the modules that `MODULES` lists. A module is imported only when its
-command runs, so that ``xmlc --help`` is quick.
+A step is the function ``command`` in a module of ``xmlc.suite.steps``, so a rule of the workflow
+depends only on the files of the step that it runs. Other commands are functions ``<name>_command``
+in the modules of `MODULES`. A module is imported only when its command runs, so ``xmlc --help`` is
+quick.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ import click
 from xmlc import __version__
 from xmlc.core.advice import sentence_of
 
-# The help lists commands under titles, with their descriptions.
+# Titles and commands in the help
 GROUPS = {
     "Your own study": {"new": "Create a study with an example suite, model and method."},
     "Your own files": {
@@ -98,10 +98,10 @@ COMMANDS = list(chain.from_iterable(GROUPS.values()))
 
 
 class LazyGroup(click.Group):
-    """Import click's subcommands when they are needed, and print an `XmlcError` as one message."""
+    """Subcommands that are imported when they are needed."""
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
-        """Return the subcommand that the first argument names, or suggest the nearest name."""
+        """Return the subcommand of the first argument, or suggest the nearest name."""
         if args and args[0] not in COMMANDS:
             name = RENAMED.get(args[0], args[0]).lower()
             for near in get_close_matches(name, COMMANDS, n=1):
@@ -109,7 +109,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the subcommands in the order of the workflow."""
+        """Return the subcommands in the order of the workflow."""
         return COMMANDS
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -127,7 +127,7 @@ class LazyGroup(click.Group):
         return getattr(module, f"{name.replace('-', '_')}_command", None) or module.command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the subcommands into the help by group, without importing their modules."""
+        """Write the subcommands into the help by group, without imports."""
         for title, commands in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()))
@@ -148,9 +148,7 @@ def is_step(name: str) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line, print errors of xmlc and the system, and exit with status 1 after
-    one.
-    """
+    """Run the command line, and after an error of xmlc or the system, print it and exit with 1."""
     step = ""
     words = arguments
     if words is None:
@@ -170,12 +168,12 @@ def main(arguments: list[str] | None = None) -> None:
                 sys.exit(status or 0)
         finally:
             _flush_standard_output()
-    except click.ClickException as error:  # The arguments are wrong, such as an unknown option.
+    except click.ClickException as error:  # wrong arguments, such as an unknown option
         _reworded(error).show()
         sys.exit(error.exit_code)
     except click.Abort:
         click.echo(INTERRUPTED, err=True)
-        sys.exit(130)  # After Ctrl-C, the exit status is 130, as in shells.
+        sys.exit(130)  # as shells do after Ctrl-C
     except XmlcError as error:
         _fail(_provenance("damage").message_of(error))
     except MemoryError as error:
@@ -187,7 +185,7 @@ def main(arguments: list[str] | None = None) -> None:
         problem = str(error) or "an allocation failed"
         _fail(f"out of memory ({problem}): {said_of_memory(peak_bytes(), remedies)}")
     except OSError as error:
-        if error.errno == errno.EPIPE:  # The reader of the output, such as `head`, has ended.
+        if error.errno == errno.EPIPE:  # the reader of the output, such as `head`, has ended
             sys.exit(1)
         sentence = sentence_of(error)
         if sentence is None:
@@ -196,7 +194,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _as_planned(step: str, options: list[str]) -> AbstractContextManager[None]:
-    """Return a context that checks the code of a job, and does nothing without a step."""
+    """Return a context that checks the code of a step's job."""
     if not step:
         return nullcontext()
     planned_code = _provenance("planned_code")
@@ -205,12 +203,12 @@ def _as_planned(step: str, options: list[str]) -> AbstractContextManager[None]:
 
 
 def _provenance(name: str) -> Any:
-    """Import a module of the suite, by its name, because the library has no import of the suite."""
+    """Import a module of the suite by name, because the library must not import the suite."""
     return importlib.import_module(f"xmlc.suite.provenance.{name}")
 
 
 def _reworded(error: click.ClickException) -> click.ClickException:
-    """Return a usage error with ranges in words, or with the nearest known option."""
+    """Return a usage error in plain words, or with the nearest option."""
     if isinstance(error, click.NoSuchOption):
         similar = get_close_matches(error.option_name, error.possibilities or (), n=1, cutoff=0.7)
         near = RENAMED.get(error.option_name, "".join(similar))
@@ -242,10 +240,7 @@ def _show_warning(
     *_: Any,
     **__: Any,
 ) -> None:
-    """Print a warning in the form of an error message.
-
-    Add the file and line that caused the warning, unless it is a `UserWarning`.
-    """
+    """Print a warning like an error, with its file and line unless it is a `UserWarning`."""
     place = f" ({filename}:{lineno})"
     if issubclass(category, UserWarning):
         place = ""
@@ -253,10 +248,9 @@ def _show_warning(
 
 
 def _flush_standard_output() -> None:
-    """Flush standard output now.
+    """Flush standard output now, to print xmlc's own message if it fails.
 
-    If a flush fails at the end of the process, Python prints its own message and sets the exit
-    status. If xmlc flushes earlier, xmlc can print its own error message.
+    At the end of the process, Python would print another message and set the exit status.
     """
     try:
         print(end="", flush=True)
@@ -267,10 +261,10 @@ def _flush_standard_output() -> None:
 
 def _fail(message: str) -> NoReturn:
     error = sys.exception()
-    while error:  # Tracebacks keep deleted files open, whose disk space the log may need.
+    while error:  # tracebacks keep deleted files open, whose disk space the log may need
         error.__traceback__ = None
         error = error.__context__
     gc.collect()
-    with suppress(OSError):  # Without standard error, only the exit status reports the error.
+    with suppress(OSError):  # without standard error, only the exit status reports the error
         click.echo(f"xmlc: error: {message}", err=True)
     sys.exit(1)

@@ -1,4 +1,4 @@
-"""Run a step in a child process, and print an error message if the system kills it."""
+"""A child process for a step, and an error message if the system kills it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from contextlib import suppress
 from xmlc.core.memory import said_of_memory
 
 PASSED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-SET_DEATH_SIGNAL = 1  # This number is the constant PR_SET_PDEATHSIG of Linux.
+SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
 
 
 def go_on_in_child(step: str) -> None:
-    """Fork the process, and continue this program only in the child process.
+    """Fork the process, and continue this program only in the child (on Linux).
 
-    The parent process passes signals on to the child process, and ends with the child's exit
-    status. If a signal ends the child process, the parent prints an error message. This function
-    does nothing on systems other than Linux.
+    The parent passes signals on and ends with the exit status of the child. If a signal ends the
+    child, the parent prints an error message.
     """
     if sys.platform != "linux":
         return
@@ -39,7 +38,7 @@ def go_on_in_child(step: str) -> None:
         ended, code, usage = os.wait4(child, os.WNOHANG)
         if not ended:
             got = signal.sigwaitinfo(signals)
-            # The terminal sends its signals to the child, too.
+            # The terminal sends its signals to the child, too
             if got.si_signo in PASSED_ON and got.si_code <= 0:
                 os.kill(child, got.si_signo)
     status = os.waitstatus_to_exitcode(code)
@@ -53,10 +52,7 @@ def go_on_in_child(step: str) -> None:
 
 
 def said_of_kill(step: str, number: int, peak: int) -> str:
-    """Return a message with the signal that ended a step, and the step's peak memory in bytes.
-
-    If SIGKILL ended the step, the message also contains remedies.
-    """
+    """Return a message with the signal that ended a step, its peak in bytes, and remedies."""
     name = f"signal {number}"
     if number in set(signal.Signals):
         name = signal.Signals(number).name

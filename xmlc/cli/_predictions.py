@@ -1,10 +1,9 @@
-"""Write and read files of predictions for `xmlc predict` and `xmlc evaluate`.
+"""Files of predictions for `xmlc predict` and `xmlc evaluate`.
 
-Each instance has a ranking and a label set. With the option ``-k``, an instance has only a ranking
-of k labels and no label set. In JSON, each line contains the ranking and the label set, such as
-``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. In CSV, each row has one label and a flag
-``in_set``, which marks the labels of the label set. An instance without labels has one row with an
-empty label, score and flag.
+Each instance has a ranking and a label set, or with the option ``-k`` only a ranking of k labels. A
+line of JSON has both, such as ``{"set": ["a"], "labels": [["a", 0.9], ["b", 0.2]]}``. A row of CSV
+has one label and a flag ``in_set`` for the labels of the set, and an instance without labels has a
+row with an empty label, score and flag.
 """
 
 from __future__ import annotations
@@ -21,15 +20,14 @@ from typing import Any, Literal
 from xmlc.core.errors import XmlcError
 from xmlc.data.formats.texts import lines_of, table_rows
 
-# Names of columns in a CSV file of predictions
+# Columns in a CSV file of predictions
 NUMBER = "instance"
 RANKED = ("label", "score", "in_set")
 USED_NAMES = {"jsonl": ("set", "labels"), "csv": (NUMBER, *RANKED)}
 ROW = '{"set": ["name", ...], "labels": [["name", 0.5], ...]}'
 EXPECTED = f"{ROW} with descending scores, or CSV of `xmlc predict`"
 
-# A prediction for one instance: its ranking as pairs of label and score, and its label set. None
-# stands for the set of all ranked labels.
+# The ranking of an instance as pairs of label and score, and its label set, or None for all of them
 Prediction = tuple[list[tuple[Any, float]], list[Any] | None]
 
 
@@ -38,12 +36,9 @@ def write_predictions(
     keep: tuple[str, ...],
     found: Iterable[tuple[Prediction, Iterable[Any]]],
 ) -> None:
-    """Print predictions as JSON lines or CSV, together with the columns that ``--keep`` selects.
+    """Print predictions as JSON lines or CSV, with the columns that ``--keep`` selects.
 
-    Raises
-    ------
-    XmlcError
-        A column that ``--keep`` selects has the same name as a column or key of the output.
+    A column with the name of a column or key of the output raises an `XmlcError`.
     """
     for name in keep:
         if name in USED_NAMES[to]:
@@ -60,7 +55,7 @@ def write_predictions(
     header = [NUMBER, *keep, *RANKED]
     number = -1
     for number, ((labels, chosen), kept) in enumerate(found):
-        if number == 0:  # Nothing is printed before the first batch was read and predicted.
+        if number == 0:  # nothing is printed before the first batch was read and predicted
             write_csv_row(header)
         start: list[Any] = [number]
         for value in kept:
@@ -76,31 +71,25 @@ def write_predictions(
 
 
 def write_csv_row(cells: Sequence[Any]) -> None:
-    """Print a row of CSV.
-
-    Raises
-    ------
-    XmlcError
-        A cell contains a zero byte, which programs that read CSV refuse.
-    """
+    """Print a row of CSV, without zero bytes, which programs that read CSV refuse."""
     text = "".join(cell for cell in cells if isinstance(cell, str))
     if "\0" in text:
         expected = "text. Use --to jsonl."
         raise XmlcError(f"row {cells[0]}: found a zero byte in a cell, expected {expected}")
     quoting: Literal[0, 2] = csv.QUOTE_MINIMAL
-    # Python 3.11 and 3.12 do not quote a carriage return, which readers take for the row's end.
+    # Python 3.11 and 3.12 do not quote a carriage return, which readers take for the row's end
     if "\r" in text:
         quoting = csv.QUOTE_NONNUMERIC
     csv.writer(sys.stdout, lineterminator="\n", quoting=quoting).writerow(cells)
 
 
 def read_predictions(file: Path) -> list[Prediction]:
-    """Return the predictions in a file. All labels are strings.
+    """Return the predictions in a file, with strings as labels.
 
     Raises
     ------
     XmlcError
-        A line is not a prediction, the scores of a ranking do not descend, or a label is ranked
+        If a line is no prediction, the scores of a ranking do not descend, or a label is ranked
         twice.
     """
     lines: Iterator[str] = lines_of(file)
@@ -143,13 +132,13 @@ def _check_prediction(names: list[Any], scores: list[float], chosen: Any) -> Non
             raise ValueError
     last = math.inf
     for score in scores:
-        if not score <= last:  # A comparison with NaN is false.
+        if not score <= last:  # also for NaN
             raise ValueError
         last = score
 
 
 def _instances(lines: Iterator[str], file: Path) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """For each instance, yield the instance's rows and the line number of the first row."""
+    """Yield the line number of each instance's first row, and its rows."""
     rows = table_rows(lines, file, ",")
     _, header = next(rows)
     cells = ((line, dict(zip(header, row))) for line, row in rows)

@@ -1,4 +1,4 @@
-"""Define options that several subcommands share."""
+"""Options that several subcommands share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 def use_threads(ctx: click.Context, parameter: click.Parameter, value: int) -> int:
-    """Limit numba to ``value`` threads. Click calls this function before numba is imported."""
+    """Limit numba to ``value`` threads. Click calls this before numba is imported."""
     set_process_threads(value)
     return value
 
@@ -43,10 +43,7 @@ def out_option(
     multiple: bool = False,
     name: str = "--out",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add an option, ``--out`` by default, for a folder that the command replaces.
-
-    The command checks first whether the folder can be replaced.
-    """
+    """Add an option for a folder that the command replaces, after a check that it may."""
 
     def check(ctx: click.Context, parameter: click.Parameter, value: Any) -> Any:
         folders = value
@@ -68,7 +65,7 @@ def out_option(
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> Hyperparameters:
-    """Return a JSON object as a dict, and refuse repeated keys, of which Python keeps the last."""
+    """Return a JSON object as a dict, without repeated keys, of which Python keeps the last."""
     counts = Counter(key for key, _ in pairs)
     for key, count in counts.items():
         if count > 1:

@@ -1,4 +1,4 @@
-"""Run `xmlc fit`, `predict` and `evaluate` on users' files, without the workflow."""
+"""The commands `xmlc fit`, `predict` and `evaluate` for users' files, without the workflow."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, named
 from xmlc.models.texts.vectorizers import default_vectorizer
 from xmlc.thresholds.label_sets import SetMeasure
 
-BATCH = 1000  # Number of texts in a batch. The commands predict or learn one batch after the other.
+BATCH = 1000  # texts that the commands predict or learn at a time
 AT = (1, 3, 5)
-RANKED = 5  # Minimum number of labels in a ranking, which is as long as a larger label set.
-DIGITS = 6  # Number of digits with which an estimate is printed.
+RANKED = 5  # least number of labels in a ranking, which is as long as a larger label set
+DIGITS = 6  # digits of a printed estimate
 SETS = {
     "macro_f_present": "macro-F, labels present",
     "micro_f": "micro-F",
@@ -67,18 +67,14 @@ INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
 def not_empty(_: click.Context, option: click.Parameter, value: str | None) -> str | None:
-    r"""Raise an error if the value of an option is empty.
-
-    Replace ``\t`` and ``\n`` in the value by a tab and a newline, which are hard to type in a
-    shell.
-    """
+    r"""Raise an error for an empty value, and replace ``\t`` and ``\n``, which are hard to type."""
     if value == "":
         raise click.BadParameter("found '', expected at least one character", param=option)
     return {r"\t": "\t", r"\n": "\n"}.get(value or "", value)
 
 
 def parse_ngrams(text: str | None) -> tuple[int, int] | None:
-    """Read the value of --ngrams: two numbers, or one number for n-grams of one length."""
+    """Read the value of --ngrams: two numbers, or one for n-grams of one length."""
     if text is None:
         return None
     match = re.fullmatch(r"([0-9]+)(?:,([0-9]+))?", text)
@@ -97,7 +93,7 @@ def vectorizer_for(
     ngrams: tuple[int, int] | None,
     stream: bool,
 ) -> Any:
-    """Return the vectorizer for --analyzer and --ngrams, which win over a choice by the texts."""
+    """Return the vectorizer for --analyzer and --ngrams, or by the texts."""
     if analyzer is None:
         settings = settings_for(texts)
     elif analyzer == "word":
@@ -431,17 +427,15 @@ def _no_label(file: Path, found: str, given: dict[str, Any]) -> XmlcError:
 
 
 def is_texts(file: Path, format: str | None) -> bool:
-    """Return whether a file contains texts rather than features.
+    """Return whether a file contains texts rather than features, by its format or else its suffix.
 
-    The answer depends on the format, or on the file's suffix if no format is given.
-
-    Files with the suffix ``.txt`` can contain texts or features. A ``.txt`` file contains texts if
-    fastText's ``__label__`` is in the first line.
+    A ``.txt`` file may contain either, and is a file of texts if fastText's ``__label__`` is in its
+    first line.
     """
     if format is not None:
         return format in READERS
     if file == STDIN:
-        return True  # Without a format, `documents` raises an error that asks for the format.
+        return True  # without a format, `documents` raises an error that asks for it
     implied = format_of(file)
     if implied == "fasttext":
         return FASTTEXT in first_line(file)
@@ -476,10 +470,7 @@ def features_and_labels(
 
 
 def features(file: Path, given: dict[str, Any], model: Any) -> Any:
-    """Read the features of instances, for which the model will predict labels.
-
-    If the file of features is a sparse matrix in npz format, no file of labels is needed.
-    """
+    """Read the features of instances, from npz without a file of labels."""
     refuse_standard_input(file)
     if (given["format"] or detect_format(file)) == "npz":
         return load_npz(file)
@@ -489,7 +480,7 @@ def features(file: Path, given: dict[str, Any], model: Any) -> Any:
 def text_batches(
     file: Path, given: dict[str, Any], size: int | None, labelled: bool = True
 ) -> Iterator[list[Document]]:
-    """Yield the documents of a file in lists of ``size``, or in a single list if it is None."""
+    """Yield documents in lists of ``size``, or in a single list for None."""
     columns = Columns(**{name: given[name] for name in Columns._fields if name in given})
     rest = documents(file, given["format"], columns, labelled)
     batch = list(islice(rest, size))
@@ -506,12 +497,11 @@ def predicted_labels(
     threshold: float | np.ndarray | None,
     measure: SetMeasure,
 ) -> Iterator[Prediction]:
-    """Rank the labels of each instance, and mark the labels in its label set.
+    """Rank the labels of each instance, and mark those in its label set.
 
-    If k is given, a ranking has k labels. If k is None, a ranking has as many labels as the label
-    set, but at least `RANKED`. The ranking may lack a label of the set, because the beam search
-    missed the label or because estimates are equal. Labels that are in the label set but not in the
-    ranking are added to its end.
+    A ranking has k labels, or without k as many as the label set and at least `RANKED`. It may lack
+    a label of the set, because the beam search missed it or estimates are equal, and then ends with
+    this label.
     """
     if k:
         for pairs in named_labels(names, *model.predict_top_k(X, min(k, len(names))), DIGITS):
