@@ -1,9 +1,7 @@
-"""Find the definition of a table or figure, in the package of its paper or in the package for all.
+"""Definitions of tables and figures, in a package for each paper and in ``common`` for all.
 
-Each paper has a package with the paper's name, whose modules ``tables.py`` and ``figures.py``
-declare or import the paper's definitions. Those that belong to no paper are in the package
-``common``. The file ``titles.yaml`` has the printed names of a paper's models, which every package
-can print.
+A paper's modules ``tables.py`` and ``figures.py`` declare or import its definitions, and
+``titles.yaml`` has the printed names of models, which every package can print.
 """
 
 from __future__ import annotations
@@ -29,33 +27,19 @@ TITLES = sorted(Path(__file__).parent.glob("*/titles.yaml"))
 
 
 def table_of(name: str, paper: str) -> TableSpec:
-    """Return the definition of a paper's table, or of the common table of this name.
-
-    The name ``2`` means ``table2``.
-
-    Raises
-    ------
-    XmlcError
-        Neither the paper nor ``common`` has a table of this name.
-    """
+    """Return a paper's table, or else the common one. The name ``2`` means ``table2``."""
     found: TableSpec = definition("table", name, paper)
     return found
 
 
 def figure_of(name: str, paper: str) -> FigureSpec:
-    """Return the definition of a paper's figure.
-
-    If the paper has no figure of this name, return the common figure. The name ``2`` means
-    ``figure2``.
-    """
+    """Return a paper's figure, as `table_of` does for tables."""
     found: FigureSpec = definition("figure", name, paper)
     return found
 
 
 def definition(noun: str, name: str, paper: str) -> Any:
-    """Return the definition of a paper's "table" or "figure", which ``noun`` is (`table_of`,
-    `figure_of`).
-    """
+    """Return a "table" or "figure" (`table_of`, `figure_of`)."""
     if name.isdecimal():
         name = noun + name
     known = _definitions(paper, noun)
@@ -65,44 +49,35 @@ def definition(noun: str, name: str, paper: str) -> Any:
 
 
 def tables_of(paper: str) -> list[TableSpec]:
-    """Return the definitions of a paper's tables and of the common tables.
-
-    A paper's table replaces a common one.
-    """
+    """Return a paper's tables and the common tables that it does not replace."""
     return [*_definitions(paper, "table").values()]
 
 
 def modules_of(paper: str, noun: str) -> list[str]:
-    """Return the names of the modules on which a paper's tables or figures depend.
-
-    ``noun`` is "table" or "figure". The list contains the modules of the paper and of ``common``.
-    """
+    """Return a paper's modules with "table" or "figure" definitions, and those of ``common``."""
     names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
     return [name for name in names if find_spec(name) is not None]
 
 
 def statements_of(paper: str) -> Path:
-    """Return the path of the YAML file with the statements that a paper's claims test."""
+    """Return the YAML file of a paper's statements."""
     return Path(__file__).parent / paper / "claims.yaml"
 
 
 @cache
 def rooms() -> tuple[str, ...]:
-    """Return the names of all subpackages: the packages of papers and the packages for all
-    suites.
-    """
+    """Return the names of all subpackages, of papers and for all suites."""
     return tuple(found.name for found in pkgutil.iter_modules(__path__) if found.ispkg)
 
 
 @cache
 def enter_rooms() -> None:
-    """Register the printed names of the models of all papers."""
+    """Register the printed names of all papers' models."""
     for file in TITLES:
         name_models(converted(read_yaml(file), dict[str, str], str(file)))
 
 
 def _definitions(paper: str, noun: str) -> dict[str, Any]:
-    """Return the definitions of a paper's tables or figures by name."""
     enter_rooms()
     found: dict[str, Any] = {}
     for module in reversed(modules_of(paper, noun)):

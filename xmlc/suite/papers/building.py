@@ -1,7 +1,4 @@
-"""Build the tables and figures of a suite from record files.
-
-Contradictory records raise an error.
-"""
+"""Build tables and figures from records, which must not contradict each other."""
 
 from __future__ import annotations
 
@@ -36,32 +33,20 @@ from xmlc.suite.results.titles import name_models
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Maps the name of a folder to the kind of the records in the folder, if the name and the kind
-# differ.
+# Kinds of the records in folders of another name.
 KINDS = {"evaluation": "thresholds"}
-Known = dict[Path, RecordFile]  # Records by path.
+Known = dict[Path, RecordFile]
 
 
 def build_table(made: Manifest, known: Known | None = None) -> Table:
-    """Build one table of a paper.
+    """Build one table of a paper from files in the manifest ``made``, whose records must not
+    contradict each other.
 
-    Parameters
-    ----------
-    made : Manifest
-        Names of the table, of its paper and of the input files: records, published tables, and the
-        suite's configuration. The table uses only records of the kinds that it needs.
-    known : dict or None
-        Records that are already in memory. `build_table` adds every record that it reads to
-        ``known``.
-
-    Raises
-    ------
-    XmlcError
-        The table is unknown, a record cannot be used, or records contradict each other.
+    Only the needed kinds of records are read, unless they are in ``known``, to which they are
+    added.
     """
     spec = table_of(made.table, made.paper)
-    # No paper runs together with a study, so a study's names of models may replace the names that
-    # papers register.
+    # A study never runs together with a paper, so its names may replace theirs.
     name_models(made.titles, over=made.paper == STUDY)
     numbers = read_needs(spec, made.records, spec.partial, known)
     suite = None
@@ -90,13 +75,7 @@ def write_table(table: Table, prefix: Path) -> list[Path]:
 
 
 def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
-    """Draw one figure of a paper. The name ``2`` means ``figure2``.
-
-    Raises
-    ------
-    XmlcError
-        The figure is unknown, a record cannot be used, or records contradict each other.
-    """
+    """Draw one figure of a paper, with ``2`` for ``figure2``. Errors are as for `build_table`."""
     spec = figure_of(name, paper)
     return spec.draw(read_needs(spec, records))
 
@@ -104,24 +83,10 @@ def draw_figure(name: str, paper: str, records: Sequence[Path]) -> Figure:
 def record_files(
     records: Sequence[Path], methods: Sequence[str], declared: Declared
 ) -> tuple[Path, ...]:
-    """Return the record files of a table or figure.
+    """Return the record files of a table or figure, which replace their folders.
 
-    A folder is replaced by its files that the table or figure needs.
-
-    Parameters
-    ----------
-    records : sequence of Path
-        Record files, and folders of record files such as ``<model>/seed0/80/evaluation``.
-    methods : sequence of str
-        A folder is replaced by its files of these methods, in the order of ``methods``. An empty
-        sequence selects all methods.
-    declared : Declared
-        The table or figure.
-
-    Raises
-    ------
-    Damaged
-        A folder has no list of its files, or lacks a listed file.
+    From a folder such as ``<model>/seed0/80/evaluation``, it takes those of ``methods`` in this
+    order, by default of all.
     """
     found: list[Path] = []
     for path in records:
@@ -146,13 +111,8 @@ def read_needs(
 ) -> pd.DataFrame:
     """Return the numbers of a table's or figure's records (`xmlc.suite.results.numbers`).
 
-    The column ``need`` is the index of the entry of ``needs`` that selects the record. Unless
-    ``partial`` is true, the first entry must select at least one record.
-
-    Raises
-    ------
-    XmlcError
-        The first entry selects no record, or records contradict each other.
+    The column ``need`` is the index of the entry of ``needs`` that selects the record, and the
+    first entry may select none only if ``partial`` is true.
     """
     records = read_records(files, known)
     frames = [read({}).assign(need=0)]
@@ -210,13 +170,7 @@ def read_needs(
 
 
 def read_records(files: Iterable[Path], known: Known | None = None) -> dict[Path, RecordFile]:
-    """Read records of any kind, in the order of ``files``. Records in ``known`` are not read again.
-
-    Raises
-    ------
-    XmlcError
-        A file cannot be read, is not a record of a known kind, or lacks a field.
-    """
+    """Return records of any kind in the order of ``files``, read unless they are in ``known``."""
     if known is None:
         known = {}
     for file in files:
@@ -237,7 +191,7 @@ def read_records(files: Iterable[Path], known: Known | None = None) -> dict[Path
 
 @cache
 def kinds() -> dict[str, type[RecordFile]]:
-    """Return a dict from ``KIND`` to the class in `xmlc.suite.results.records` with this kind."""
+    """Return the classes in `xmlc.suite.results.records` by ``KIND``."""
     found = {}
     for module in pkgutil.iter_modules(records.__path__):
         for part in vars(importlib.import_module(f"{records.__name__}.{module.name}")).values():
@@ -247,11 +201,9 @@ def kinds() -> dict[str, type[RecordFile]]:
 
 
 def published_numbers(made: Manifest) -> pd.DataFrame:
-    """Return the published numbers of one table from its CSV files in ``<published>/<paper>/``, one
-    row for each.
+    """Return a table's published numbers from its CSV files in ``<published>/<paper>/``.
 
-    Missing files are skipped, as are the numbers of models that the table does not show. The row of
-    a later file replaces the row of an earlier file.
+    Missing files and models that the table lacks are skipped. Rows of later files take precedence.
     """
     spec = table_of(made.table, made.paper)
     keys = list(spec.keys)

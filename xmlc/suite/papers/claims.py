@@ -1,4 +1,4 @@
-"""Declare the statements of papers, test them, and build the table of a paper's claims."""
+"""Statements of papers, their tests, and the table of a paper's claims."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from xmlc.suite.results.intervals import Estimate
 from xmlc.suite.results.numbers import SEEDS
 from xmlc.suite.schemas import converted, read_yaml
 
-CLAIMS = "claims"  # The name of each paper's table of claims.
-# The values in the columns `DECIDED` depend on the records.
+CLAIMS = "claims"  # Each paper's table of claims.
+# Columns that depend on the records
 DECIDED = ("effect", "lower", "upper", "supports", "contradicts", "opposites", "lost", "verdict")
 COST_DECIDED = tuple(COST + name for name in DECIDED)
-# Effects in the CSV file are rounded to `DIGITS` decimals, because the logarithms and exponentials
-# of two libraries may differ in the last bit.
+# Decimals of effects in the CSV file, because logarithms and exponentials of two libraries may
+# differ in the last bit
 DIGITS = 9
-LARGE_RATIO = 100  # Ratios of at least this value are printed without decimals.
+LARGE_RATIO = 100  # From here on, ratios are printed without decimals
 SIDES = {FOR: "for", OPEN: "open", AGAINST: "against", OPPOSITE: "opposite sign"}
-FITTED = "‡"  # Printed after verdicts that depend on settings fitted to published test results.
+FITTED = "‡"  # Marks verdicts that depend on settings fitted to published test results
 RULES = (
     "A case is a dataset and a subject. The effect of a case is the mean over paired runs with a "
     "95 % interval.",
@@ -64,50 +64,49 @@ RULES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """A statement of a paper: an entry of the file ``claims.yaml`` in the paper's folder."""
+    """An entry of a paper's ``claims.yaml``."""
 
-    #: The statement in our words, so that it can be understood without the paper.
+    #: In our words, so that it can be understood without the paper.
     statement: str
-    #: Section, page or table of the paper that makes the statement.
+    #: Section, page or table of the paper.
     source: str
-    #: The unit of the effects, and the two numbers that are subtracted or divided.
+    #: Unit of the effects, and the two numbers that are subtracted or divided.
     unit: str
-    #: "verbatim" is a statement in the paper's terms. "derived" follows from the paper's statements
-    #: or numbers. "xmlc" is our own statement.
+    #: "verbatim" in the paper's terms, "derived" from its statements or numbers, or our own
+    #: ("xmlc").
     stated: Literal["verbatim", "derived", "xmlc"]
-    #: Records on which the claim is tested, which may be missing: names of selections (`Where`) in
-    #: the paper's ``claims.py`` or in `xmlc.suite.config.planned`.
+    #: Selections (`Where`) in ``claims.py`` or `xmlc.suite.config.planned` of records, which may be
+    #: missing.
     records: list[str] = field(default_factory=list)
-    #: The function in ``claims.py`` that measures the effects, by default of the statement's name,
-    #: and its options.
+    #: Function in ``claims.py`` that measures the effects, by default of the statement's name.
     measure: str = ""
     options: dict[str, Any] = field(default_factory=dict)
-    #: The numbers that the claim is about, in words, and their datasets, or the function in
-    #: ``claims.py`` that chooses them.
+    #: The numbers that the claim is about: in words, their datasets, and a function that selects
+    #: them.
     about: str = ""
     datasets: list[str] = field(default_factory=list)
     only: str = ""
     scale: Scale = "difference"
-    #: Effects above the margin support the statement. By default, it is the effect that means no
-    #: difference: 0, or 1 for a ratio. Any other margin has a reason.
+    #: Effects above it support the statement. By default it means no difference, 0 or 1 for a
+    #: ratio, and any other value has a reason.
     margin: float | None = None
     because: str = ""
-    #: Published effects by subject and dataset, if the statement says that one model is as good as
-    #: another (`outcome_of`).
+    #: Published effects by subject and dataset, if models are said to be equally good
+    #: (`outcome_of`).
     printed: dict[str, dict[str, float]] = field(default_factory=dict)
-    #: Whether a single case against the statement refutes the statement, as for a lemma.
+    #: Whether one case against the statement refutes it, as for a lemma.
     every: bool = False
     #: Whether all seeds use hyperparameters from the same search.
     one_search: bool = False
     #: Whether effects are times or memory, which differ from run to run.
     cost: bool = False
-    #: The quantity that the statement is about, if its published values helped to choose settings
-    #: (``fitted`` in `selected`).
+    #: Set if published values of this quantity helped to choose settings (``fitted`` in
+    #: `selected`).
     quantity: str = ""
 
     @property
     def level(self) -> float:
-        """Return the margin."""
+        """The margin, or its default."""
         if self.margin is None:
             return float(self.scale == "ratio")
         return self.margin
@@ -131,27 +130,23 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim(Statement):
-    """A statement of a paper with the functions that test it."""
+    """A statement with the functions that test it."""
 
-    #: Name of the claim's row in the table of claims.
     name: str
     needs: tuple[Where, ...]
-    #: Function that returns the effects, given the numbers of the records of ``needs``: one by one,
-    #: or of all runs (`xmlc.suite.papers.effects.scores`) or cases (`about`).
+    #: Returns effects from the numbers of ``needs``: one by one, or as a frame of runs
+    #: (`xmlc.suite.papers.effects.scores`) or cases (`about`).
     measured_by: Callable[..., pd.DataFrame | pd.Series | Iterable[Effect]]
-    #: Function that returns which numbers the claim is about, or None for all of them.
+    #: Selects the numbers that the claim is about, by default all.
     chosen_by: Callable[[pd.DataFrame], pd.Series] | None = None
 
     @property
     def quoted(self) -> str:
-        """Return the statement in quotes."""
+        """The statement in quotes."""
         return f"“{self.statement}”"
 
     def effects(self, numbers: pd.DataFrame) -> list[Effect]:
-        """Return the effects.
-
-        Effects have no values on resampled test sets if a record of their dataset lacks them.
-        """
+        """Return the effects, without resampled values if a record of a dataset lacks them."""
         if self.datasets:
             numbers = numbers[numbers["dataset"].map(same_instances).isin(self.datasets)]
         if self.chosen_by:
@@ -162,7 +157,7 @@ class Claim(Statement):
         if "subject" not in measured.index.names:
             measured = about(measured)
         measured = measured.dropna(subset=[0])
-        # Minima, maxima and comparisons do not pass on the NaN of records of earlier versions.
+        # Minima, maxima and comparisons lose the NaN of records of earlier versions.
         resampled = numbers.dropna(subset=["value", "resampled"])
         is_unknown = [math.isnan(values[0]) for values in resampled["resampled"]]
         unknown = {*resampled.loc[is_unknown, "dataset"]}
@@ -191,7 +186,7 @@ class Claim(Statement):
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimsTable(TableSpec):
-    """Specification of the table of a paper's claims, with one row for each claim."""
+    """The specification of a table of claims, one a row."""
 
     claims: Sequence[Claim]
 
@@ -200,7 +195,7 @@ class ClaimsTable(TableSpec):
     ) -> Table:
         """Test the claims."""
         table = Table(self, paper, numbers, published, suite)
-        # The claims of papers are not about synthetic data.
+        # Claims of papers are not about synthetic data.
         numbers = numbers[~numbers["dataset"].map(is_synthetic).astype(bool)]
         models = {}
         if suite:
@@ -272,14 +267,8 @@ class ClaimsTable(TableSpec):
 
 
 def claims_of(paper: str, functions: Mapping[str, Any]) -> ClaimsTable:
-    """Declare the table of a paper's claims, in the order of its YAML file.
-
-    ``functions`` has the functions and selections of the paper's ``claims.py`` by name.
-
-    Raises
-    ------
-    XmlcError
-        The file violates its schema, or names a function or selection that does not exist.
+    """Declare a paper's claims in the order of its YAML file, with ``functions`` of its
+    ``claims.py``.
     """
     file = statements_of(paper)
     claims = []
@@ -299,7 +288,7 @@ def claims_of(paper: str, functions: Mapping[str, Any]) -> ClaimsTable:
 
 
 def claims_table(claims: Sequence[Claim]) -> ClaimsTable:
-    """Declare a table of claims. Its ``needs`` must differ in the kind or the training split."""
+    """Declare a table of claims, whose ``needs`` must differ in the kind or the training split."""
     return ClaimsTable(
         name=CLAIMS,
         needs=tuple(dict.fromkeys(chain(*(claim.needs for claim in claims)))),
@@ -314,7 +303,7 @@ def claims_table(claims: Sequence[Claim]) -> ClaimsTable:
 
 
 def counted(table: Table) -> dict[str, str]:
-    """Return the verdict on each verbatim statement that is not about costs, by statement."""
+    """Return the verdicts on verbatim statements that are not about costs."""
     assert isinstance(table.spec, ClaimsTable)
     words = table.content.set_index("claim")["verdict"]
     claims = [claim for claim in table.spec.claims if claim.stated == "verbatim" and not claim.cost]
@@ -322,7 +311,6 @@ def counted(table: Table) -> dict[str, str]:
 
 
 def _row(claim: Claim, outcome: Outcome, mark: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the numbers of a claim's row by quantity, and its printed texts."""
     published: list[float] = []
     for of_subject in claim.printed.values():
         published += of_subject.values()
@@ -343,8 +331,7 @@ def _row(claim: Claim, outcome: Outcome, mark: str) -> tuple[dict[str, Any], dic
         "cases": len(outcome.cases),
         SEEDS: min((case.seeds for case in outcome.cases), default=0),
     }
-    # Claims about times and memory have separate columns, because their effects and verdicts differ
-    # from run to run.
+    # Costs have separate columns, because their effects and verdicts differ from run to run.
     names: tuple[str, ...] = DECIDED
     if claim.cost:
         names = COST_DECIDED

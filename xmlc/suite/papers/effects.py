@@ -10,14 +10,11 @@ from xmlc.metrics.resampling import REPLICATES
 from xmlc.suite.results.numbers import ABOUT
 
 RUN = ["dataset", "model", "seed"]
-CASE = ["dataset", "subject", "seed"]  # The levels of a frame of effects.
+CASE = ["dataset", "subject", "seed"]  # Levels of a frame of effects
 
 
 def fact(numbers: pd.DataFrame, name: str) -> pd.Series:
-    """Return a hyperparameter, or a number about the dataset, of the record of each number.
-
-    The value is NaN if the record has none, or if it is not a number.
-    """
+    """Return a hyperparameter or a fact about the dataset of each number's record, or NaN."""
     facts = numbers[(numbers["quantity"] == name) & (numbers["variant"] == ABOUT)]
     facts = facts.drop_duplicates("record").set_index("record")["value"]
     return numbers["record"].map(pd.to_numeric(facts, errors="coerce"))
@@ -29,25 +26,12 @@ def scores(
     variant: str = "",
     **where: str | Collection[str],
 ) -> pd.DataFrame:
-    """Return one quantity, or the mean of several, of all runs. Missing values are left out.
+    """Return one quantity, or the mean of several, of all runs that have it.
 
-    Parameters
-    ----------
-    numbers : DataFrame
-        Numbers of records (`xmlc.suite.results.numbers`).
-    quantity : str or sequence of str
-    variant : str
-    **where : str or collection of str
-        Names of models or methods to select, by the column ``model`` or ``method``.
-
-    Returns
-    -------
-    DataFrame
-        A row for each dataset, model and seed, the levels of the index. The level of the model is
-        left out if ``model`` is one name, and there is a level of the method if ``method`` is
-        several names. Column 0 has the value, and the other columns its values on resampled test
-        sets. Arithmetic on such frames matches rows, so it computes the effects and their resampled
-        values.
+    The rows have the index levels dataset, model (unless ``model`` is one name), method (if
+    ``method`` is several) and seed. Column 0 is the value, and the others are its values on
+    resampled test sets, so that arithmetic on such frames computes effects together with their
+    resampled values. ``where`` selects models or methods.
     """
     if not isinstance(quantity, str):
         total = scores(numbers, quantity[0], variant, **where)
@@ -84,7 +68,7 @@ def lead(
     rival: str,
     variant: str = "",
 ) -> pd.DataFrame:
-    """Return the `scores` of a model minus those of its rival."""
+    """Return the `scores` of a model minus its rival's."""
     return scores(numbers, quantity, variant, model=model) - scores(
         numbers, quantity, variant, model=rival
     )
@@ -93,8 +77,8 @@ def lead(
 def parts(numbers: pd.DataFrame, prefix: str, *quantities: str) -> pd.DataFrame:
     """Return a row for each part of a record, and a column for each quantity.
 
-    The names of the parts (column ``variant``) begin with ``prefix``, such as ``max_nodes=`` for
-    the steps of a sweep. The levels of the index are dataset, model, seed and variant.
+    Their ``variant`` begins with ``prefix``, such as ``max_nodes=`` for a sweep's steps. It is an
+    index level after dataset, model and seed.
     """
     rows = numbers[numbers["quantity"].isin(quantities)]
     rows = rows[rows["variant"].str.startswith(prefix)]
@@ -103,7 +87,7 @@ def parts(numbers: pd.DataFrame, prefix: str, *quantities: str) -> pd.DataFrame:
 
 
 def common(*frames: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the rows that all frames have, in the order of the first frame."""
+    """Return the rows that all frames have, in the order of the first."""
     index = frames[0].index
     for frame in frames[1:]:
         index = index[index.isin(frame.index)]
@@ -111,15 +95,12 @@ def common(*frames: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def ratio(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    """Return the ratios of positive numbers. Runs without a measured cost have none."""
+    """Return ratios of positive numbers, without runs whose cost was not measured."""
     return (one / other).where((one > 0) & (other > 0))
 
 
 def about(effects: pd.DataFrame | pd.Series, subject: str = "") -> pd.DataFrame:
-    """Return effects of runs as effects of cases.
-
-    Their subject is the model if runs name models.
-    """
+    """Turn effects of runs into effects of cases, with the runs' model as default subject."""
     if isinstance(effects, pd.Series):
         effects = effects.to_frame(0)
     if "model" in effects.index.names:
@@ -130,15 +111,14 @@ def about(effects: pd.DataFrame | pd.Series, subject: str = "") -> pd.DataFrame:
 
 
 def union(*effects: pd.DataFrame) -> pd.DataFrame:
-    """Return the effects of several frames as one frame."""
+    """Return the effects of several frames."""
     if not effects:
         return pd.DataFrame(columns=[0], index=pd.MultiIndex.from_arrays([[], [], []], names=CASE))
     return pd.concat(effects)
 
 
 def least(*effects: pd.DataFrame) -> pd.DataFrame:
-    """Return the smallest effect of each dataset, subject and seed.
-
-    All parts of a statement hold if the smallest effect supports the statement.
+    """Return the smallest effect of each case and seed, which supports a statement only if all
+    do.
     """
     return union(*effects).dropna(subset=[0]).groupby(level=CASE, sort=False).min()

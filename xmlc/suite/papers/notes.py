@@ -1,4 +1,4 @@
-"""Footnotes that tables have in common, on data, seeds, threads, and the meaning of columns."""
+"""Footnotes that tables share, on data, seeds, threads, and the meaning of columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xmlc.suite.results.titles import LIMITS, model_title
 
 
 def notes_of(table: Table) -> list[str]:
-    """Return the footnotes that tables have in common."""
+    """Return the common footnotes."""
     numbers = table.numbers
     cells = [*chain(*chain(*(panel.cells for panel in table.panels)))]
     notes = [digests_line(numbers), *synthetic_line(numbers)]
@@ -50,15 +50,14 @@ def notes_of(table: Table) -> list[str]:
 
 
 def undefined_labels(numbers: pd.DataFrame) -> list[str]:
-    """Return a sentence with the share of labels whose F-measure is 0/0 on each dataset's test set.
+    """Return a sentence with the share of labels whose F-measure is 0/0 on each test set.
 
-    The share depends on the predicted labels: it is macro-F with 0/0 = 1 minus macro-F with 0/0 =
-    0.
+    This share depends on the predictions: macro-F with 0/0 = 1 minus macro-F with 0/0 = 0.
     """
     scores = numbers[
         numbers["quantity"].isin(["macro_f", "macro_f_zero"]) & (numbers["variant"] == "")
     ]
-    scores = scores.drop_duplicates(["record", "quantity"])  # Several needs may select one record.
+    scores = scores.drop_duplicates(["record", "quantity"])  # Several needs may select one record
     scores = scores.pivot(index=["record", "dataset"], columns="quantity", values="value").astype(
         float
     )
@@ -77,9 +76,7 @@ def undefined_labels(numbers: pd.DataFrame) -> list[str]:
 
 
 def threads_of(numbers: pd.DataFrame, names: Collection[str]) -> str:
-    """Return the number of threads of time measurements as text, such as ``1 or 2 threads``, or
-    "".
-    """
+    """Return the threads of time measurements as text, such as ``1 or 2 threads``, or ""."""
     counts = sorted({*numbers.loc[numbers["quantity"].isin(names), "value"].dropna()})
     if not counts:
         return ""
@@ -100,7 +97,7 @@ def digests_line(numbers: pd.DataFrame) -> str:
 
 
 def synthetic_line(numbers: pd.DataFrame, left_out: str = "") -> list[str]:
-    """Return a sentence that names the synthetic datasets, if there are any."""
+    """Return a sentence about the synthetic datasets, if any."""
     names = [name for name in numbers["dataset"].unique() if name.endswith(synthetic.MARK)]
     if not names:
         return []

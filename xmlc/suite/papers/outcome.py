@@ -1,4 +1,4 @@
-"""Decide the verdict on a statement by its effects. The rules are described in docs/claims.md."""
+"""Decide the verdict on a statement by its effects, with the rules of docs/claims.md."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from xmlc.suite.results.intervals import Estimate, estimate_from, estimate_of, s
 from xmlc.suite.results.verdicts import ClaimVerdict
 
 FEWEST_DATASETS = 3
-# Maps the split that a paper's authors ship to another split of the same instances (`by_case`).
+# The split that a paper's authors ship, and another split of the same instances (`by_case`)
 OTHER_SPLITS = {"delicious-ldsm": "delicious"}
 FOR = 1
 OPEN = 0
 AGAINST = -1
-# The side of a case that supports the statement, but whose effect has the opposite sign of the
-# published effect.
+# For the statement, but the published effect has the opposite sign
 OPPOSITE = 2
 Scale = Literal["difference", "distance", "ratio"]
 
@@ -28,18 +27,16 @@ class Effect:
     """A paired difference or ratio of two numbers."""
 
     dataset: str
-    #: The model, or the pair of methods, that the effect is about, or an empty text.
+    #: Model or pair of methods, or "".
     subject: str
     seed: int
-    #: The value of the difference or ratio. Ratios are positive. A value above the margin supports
-    #: the statement.
+    #: Supports the statement if above the margin. Ratios are positive.
     value: float
-    #: Standard error of the value, or of the logarithm of a ratio, if one record covers several
-    #: trials. The error is 0 if the value involves no random choice. The error determines the
-    #: interval of a case with one seed. With several seeds, the interval is computed from the
-    #: variation over seeds.
+    #: Standard error of the value, or of a ratio's logarithm, if one record covers several trials,
+    #: and 0 without random choices. It serves only cases with one seed, because several seeds show
+    #: their variation.
     error: float | None = None
-    #: Number of trials from which the standard error is computed, at least 2.
+    #: Number of trials behind the standard error, at least 2.
     trials: int = 2
     #: Values on resampled test sets, if known.
     resampled: Sequence[float] = ()
@@ -47,11 +44,11 @@ class Effect:
 
 @dataclass(frozen=True)
 class Case:
-    """The mean effect of one dataset and subject over seeds, and its side (`side_of`).
+    """The mean effect of one dataset and subject over seeds, with its side (`side_of`) and the
+    published effect ``printed``.
 
-    The interval of ``on_tests`` includes the standard error from the choice of test instances, if
-    this error is known. Only the interval of ``effect`` decides ``side``. ``lost`` is true if the
-    side would be different with the interval of ``on_tests``. ``printed`` is the published effect.
+    Only the interval of ``effect`` decides ``side``. But ``on_tests`` includes the standard error
+    from the choice of test instances, and ``lost`` is true if it would change the side.
     """
 
     dataset: str
@@ -66,22 +63,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The verdict on a statement, and the cases that decide the verdict.
+    """The verdict on a statement, and the cases that decide it in the order of the effects.
 
-    Attributes
-    ----------
-    cases : tuple of Case
-        The cases, in the order of the effects.
-    effect : Estimate
-        Mean over datasets, after averaging the cases of each dataset. The mean has an interval if
-        there are at least three datasets. For a single case, the mean is the effect of this case.
-    sides : tuple of int
-        Numbers of cases for the statement, against the statement, and with opposite sign.
-    word : ClaimVerdict
-    verdict : str
-        The verdict with the numbers of cases or datasets that decide it.
-    tested : int
-        Number of cases with a known error from the choice of test instances.
+    ``effect`` is the mean over datasets, after averaging the cases of each, with an interval if
+    there are at least three. A single case keeps its estimate. ``sides`` count the cases for,
+    against, and with opposite sign, and ``tested`` those with a known error from the choice of test
+    instances.
     """
 
     cases: tuple[Case, ...]
@@ -99,28 +86,15 @@ def outcome_of(
     every: bool = False,
     printed: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
 ) -> Outcome:
-    """Return the verdict on a statement, given its effects.
+    """Return the verdict on a statement, given its finite effects, of which no two have the same
+    dataset, subject and seed.
 
-    Parameters
-    ----------
-    effects : iterable of Effect
-        Effects of different datasets, subjects or seeds.
-    margin : float
-        The margin, in the unit of the effects.
-    scale : {"difference", "distance", "ratio"}
-        A distance is a difference whose absolute value is compared with the margin. Means and
-        intervals of ratios are computed from logarithms and converted back to ratios.
-    every : bool
-        Whether one case against the statement refutes the statement.
-    printed : mapping
-        Published effects by subject and dataset. Effects of the empty subject apply to all subjects
-        without published effects. A case for the statement has the side "opposite sign" if its
-        whole interval has the opposite sign of the published effect.
+    The ``margin``, in their unit, is compared with the absolute value of a difference if the
+    ``scale`` is "distance", while effects on the scale "ratio" are averaged as logarithms. With
+    ``every``, one case against the statement refutes it.
 
-    Raises
-    ------
-    ValueError
-        Two effects have the same dataset, subject and seed, or a value is not finite.
+    Published effects are ``printed`` by subject and dataset, with "" for all other subjects. They
+    give a case for the statement the side "opposite sign" if its whole interval has another sign.
     """
     forth: Callable[[float], float] = float
     back: Callable[[float], float] = float
@@ -131,7 +105,7 @@ def outcome_of(
         back = float64.exp
     margin = forth(margin)
     cases = []
-    means: dict[str, list[float]] = {}  # The means of the cases of each dataset.
+    means: dict[str, list[float]] = {}  # Means of the cases of each dataset
     for (dataset, subject), runs in by_case(effects).items():
         if runs[0].error is not None and len(runs) == 1:
             estimate = estimate_from(forth(runs[0].value), runs[0].error, runs[0].trials)
@@ -159,10 +133,8 @@ def outcome_of(
 
 
 def side_of(estimate: Estimate, margin: float, scale: Scale, in_print: float = math.nan) -> int:
-    """Return the side of an interval: for, against, open, or opposite sign.
-
-    The side is "opposite sign" if the interval supports the statement, but the published effect
-    ``in_print`` (NaN if none is published) has the opposite sign. Of ratios, all numbers are
+    """Return the side of an interval: for, against, open, or opposite sign, if it supports the
+    statement but the published effect ``in_print`` (or NaN) has the other sign. Ratios are
     logarithms.
     """
     side = estimate.side_of(margin)
@@ -178,16 +150,8 @@ def verdict(
 ) -> tuple[ClaimVerdict, str]:
     """Return the verdict as a word, and as a text with the counts that decide it.
 
-    Parameters
-    ----------
-    sides : tuple of int
-        Numbers of cases for the statement, against the statement, and with opposite sign.
-    cases : int
-        Number of all cases.
-    overall : int
-        The side of the mean over ``datasets`` datasets.
-    every : bool
-        Whether a single case against the statement refutes the statement.
+    The ``sides`` count cases for, against, and with opposite sign, and ``overall`` is the side of
+    the mean over ``datasets`` datasets.
     """
     supports, contradicts, opposites = sides
     decided = supports + contradicts + opposites
@@ -214,15 +178,9 @@ def verdict(
 def by_case(effects: Iterable[Effect]) -> dict[tuple[str, str], list[Effect]]:
     """Return the effects of each dataset and subject, in the order of seeds.
 
-    A second split of the same instances is left out: if a subject has effects on the split of
-    Delicious that the authors of LdSM ship, its effects on the other split do not count, in the
-    statements of all papers. Numbers follow the same rule (`report_on` in
+    A subject's effects on the split of Delicious that the authors of LdSM ship replace those on the
+    other split, because both have the same instances. Numbers follow the same rule (`report_on` in
     ``config/datasets.yaml``).
-
-    Raises
-    ------
-    ValueError
-        Two effects have the same dataset, subject and seed, or a value is not finite.
     """
     groups: dict[tuple[str, str], dict[int, Effect]] = {}
     for effect in effects:
@@ -236,23 +194,18 @@ def by_case(effects: Iterable[Effect]) -> dict[tuple[str, str], list[Effect]]:
 
 
 def same_instances(dataset: str) -> str:
-    """Return the name that all splits of the same instances share.
-
-    In means, all splits of the same instances count as one dataset.
-    """
+    """Return the name that splits of the same instances share, so that means count them once."""
     return OTHER_SPLITS.get(dataset, dataset)
 
 
 def together(*errors: float) -> float:
-    """Return the standard error of a sum of independent numbers, given their standard errors."""
+    """Return the standard error of a sum of independent numbers."""
     return math.sqrt(math.fsum(error * error for error in errors))
 
 
 def error_on_tests(runs: Sequence[Effect]) -> float:
-    """Return the standard error of a case's mean over seeds that the choice of test instances
-    causes.
-
-    The error is NaN if it is unknown, or if the mean does not depend on the test instances.
+    """Return the standard error of a case's mean from the choice of test instances, or NaN if it is
+    unknown or if the mean does not depend on it.
     """
     replicates = zip(*(run.resampled for run in runs), strict=True)
     means = [math.fsum(values) / len(runs) for values in replicates]
@@ -264,9 +217,6 @@ def error_on_tests(runs: Sequence[Effect]) -> float:
 
 
 def _with_error(estimate: Estimate, error: float) -> Estimate:
-    """Return the estimate with an interval that includes the error from the test instances.
-
-    More seeds do not reduce the error from the choice of test instances.
-    """
+    """Widen the interval by the error from the test instances, which more seeds do not reduce."""
     half = together(estimate.upper - estimate.mean, student_quantile(math.inf) * error)
     return Estimate(estimate.mean, estimate.mean - half, estimate.mean + half)

@@ -1,4 +1,4 @@
-"""Plan a run: list the tables and figures of each suite, and the records that they need."""
+"""Plan a run: the tables and figures of each suite, and the records that they need."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from xmlc.suite.provenance.planned_code import planned_code
 from xmlc.suite.results.titles import model_title
 from xmlc.suite.schemas import located
 
-# The path without a suffix, and the suffixes, of the files of a table and of a figure.
+# Paths without suffix, and suffixes
 RESULTS = {"table": (paths.TABLE, ("csv", "md", "tex")), "figure": (paths.FIGURE, tuple(METADATA))}
-# Maps each step that reads a model of a split, in the order of a job, to the rule of the step.
+# Rules of the steps that read a model of a split, in the order of a job
 AFTER_TRAINING = {
     "full": {
         "rank": "rank",
@@ -37,19 +37,14 @@ AFTER_TRAINING = {
     },
     "80": {"estimate": "estimate", "thresholds": "thresholds", "infer": "infer"},
 }
-MOST = 3  # Largest number of names in an error message.
+MOST = 3  # Names in an error message
 TABLE = paths.Pattern(f"{paths.TABLE}.csv")
 
 
 def check_tables(project: Project) -> None:
     """Check that all tables and figures of suites exist, and that each suite of the run has one.
 
-    `Project.read` cannot check them, because tables and figures are defined in a higher layer than
-    the configuration.
-
-    Raises
-    ------
-    XmlcError
+    They are in a higher layer than `Project.read`.
     """
     for paper, suite in project.suites.items():
         for noun, names in (("table", suite.tables), ("figure", suite.figures)):
@@ -67,8 +62,7 @@ def check_tables(project: Project) -> None:
 def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
     """Return a replacement for `workflow.is_rule` that raises an error for unknown targets.
 
-    Snakemake calls it for each target, after reading the study's rules and options such as
-    ``--forcerun``.
+    Snakemake calls it for each target, after reading the study's rules.
     """
     is_rule: Callable[[str], bool] = workflow.is_rule
     # With remote storage, rules use other file names than targets.
@@ -99,10 +93,8 @@ def check_targets(workflow: Any, project: Project) -> Callable[[str], bool]:
 def instead_of(
     name: str, project: Project, is_made: Callable[[str], bool], rules: Sequence[str]
 ) -> str:
-    """Return targets to suggest for an unknown one, as text that follows the word "expected".
-
-    These are the folder that contains it, the files of this name or stem, a similar file, or a
-    rule.
+    """Return the text after "expected" for an unknown target: its folder, files of this name or
+    stem, a similar file, or a rule.
     """
     path = Path(os.path.relpath(name or "."))
     for folder in map(str, (path, *path.parents)):
@@ -126,11 +118,7 @@ def instead_of(
 def results_of(
     project: Project, paper: str, datasets: Sequence[str] | None = None
 ) -> dict[tuple[str, str], list[str]]:
-    """Return the records that each result of a suite needs, on all or some datasets.
-
-    A result is a "table" or "figure", and its name. It is left out if the selected datasets and
-    models do not produce its records.
-    """
+    """Return the records of each result ("table" or "figure", name) that has any."""
     suite = project.suites[paper]
     results = {}
     for noun, names in (("table", suite.tables), ("figure", suite.figures)):
@@ -143,10 +131,8 @@ def results_of(
 
 
 def steps_of(project: Project, paper: str) -> list[str]:
-    """Return the outputs of steps that run before the records of a suite are written, in their
-    order.
-
-    These are statistics, searches, trained models and estimates.
+    """Return the outputs before a suite's records: statistics, searches, trained models and
+    estimates.
     """
     steps: dict[str, None] = {}
     for record in records_of(project, paper):
@@ -163,21 +149,15 @@ def steps_of(project: Project, paper: str) -> list[str]:
 
 
 def records_of(project: Project, paper: str, datasets: Sequence[str] | None = None) -> list[str]:
-    """Return the records that the tables and figures of a suite need."""
+    """Return the records that a suite's tables and figures need."""
     return [*chain(*results_of(project, paper, datasets).values())]
 
 
 def jobs_of_dropped_models(project: Project) -> dict[tuple[str, tuple[str, ...]], list[str]]:
     """Return the jobs that train a model, run all steps that read it, and delete it.
 
-    A job runs a step if a table or figure of any suite needs the step's record. The settings
-    `papers`, `models` and `seeds` do not change the jobs, so that they rerun none.
-
-    Returns
-    -------
-    dict of (str, tuple of str) to list of str
-        Maps a split and the steps that read a model to the models with these steps, as
-        ``dataset/model``.
+    Models are ``dataset/model``, by split and steps. A job runs every step whose record any suite
+    needs, so that the settings `papers`, `models` and `seeds` rerun no job.
     """
     suites = {name: replace(one, seeds=one.seeds[:1]) for name, one in project.suites.items()}
     settings = replace(project.settings, models=None)
@@ -204,9 +184,7 @@ def jobs_of_dropped_models(project: Project) -> dict[tuple[str, tuple[str, ...]]
 
 
 def remarks(project: Project, made: Iterable[str]) -> list[str]:
-    """Return remarks on models without estimates that the tables among the outputs ``made`` leave
-    out.
-    """
+    """Return remarks on models without estimates, which tables leave out."""
     papers = {table["paper"]: None for table in map(TABLE.read, made) if table}
     return [
         *filter(
@@ -216,10 +194,7 @@ def remarks(project: Project, made: Iterable[str]) -> list[str]:
 
 
 def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
-    """Return a dict from target to a function that lists the files of the target.
-
-    The targets are ``all``, ``tables``, ``baselines``, and the names of suites and datasets.
-    """
+    """Return a function for each target that lists its files."""
     found: dict[str, Callable[[], list[str]]] = {
         "all": partial(_files_of, project),
         "tables": partial(_files_of, project, figures=False),
@@ -229,13 +204,12 @@ def targets(project: Project) -> dict[str, Callable[[], list[str]]]:
         found[paper] = partial(_files_of, project, paper)
     for paper in project.suites:
         for name in project.datasets_of(paper):
-            # The target ``demo`` is the suite, and not the dataset with the same name.
+            # ``demo`` is the suite and not the dataset of this name.
             found.setdefault(name, partial(outputs_of_dataset, project, name))
     return found
 
 
 def _files_of(project: Project, paper: str = "", figures: bool = True) -> list[str]:
-    """List the files of a suite or of all planned ones."""
     if paper:
         papers = [paper]
     else:
@@ -276,13 +250,13 @@ def result_files(project: Project, paper: str, figures: bool = True) -> list[str
 
 
 def outputs_for(project: Project, noun: str, name: str, paper: str) -> list[str]:
-    """List the outputs of Snakemake rules that must exist before a table or figure is made."""
+    """List the outputs of rules that a table or figure needs."""
     project.check_estimates(paper)
     return outputs_of(definition(noun, name, paper).files(project, paper))
 
 
 def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
-    """List the outputs of rules for one dataset that the tables and figures of all suites need."""
+    """List the outputs of rules that all suites need for one dataset."""
     records: list[str] = []
     for paper in project.suites:
         if dataset in project.datasets_of(paper):
@@ -293,25 +267,21 @@ def outputs_of_dataset(project: Project, dataset: str) -> list[str]:
 
 
 def outputs_of(records: Iterable[str]) -> list[str]:
-    """List the outputs of Snakemake rules that contain the records, each once.
-
-    A folder with the records of several methods is one output.
+    """List the outputs of rules that contain the records, because a folder with the records of
+    several methods is one output.
     """
     return list(dict.fromkeys(map(paths.output_of, records)))
 
 
 def order_of(records: Iterable[str]) -> str:
-    """Return a digest of the names of models and the order of records, as Snakemake compares inputs
-    as a set.
+    """Return a digest of models' names and the order of records, which Snakemake compares as a
+    set.
     """
     return source_digest(map(str, TITLES), *records)
 
 
 def titles_of(project: Project, paper: str) -> list[str]:
-    """Return options ``--title MODEL=TITLE`` for the models of a suite that have a title.
-
-    If several models have the same title, it ends with the model's name.
-    """
+    """Return options ``--title MODEL=TITLE``, with the model's name after a shared title."""
     suite = project.suites[paper]
     enter_rooms()
     counts = Counter(suite.titles.get(name) or model_title(name) for name in suite.all_models)
@@ -324,7 +294,7 @@ def titles_of(project: Project, paper: str) -> list[str]:
 
 
 def suite_of_table(project: Project, paper: str, table: str) -> list[str]:
-    """Return the suite's configuration file in a list, or [] if the table does not use it."""
+    """Return a list with the suite's file, if the table uses it."""
     if table_of(table, paper).takes_suite:
         return [project.suites[paper].file]
     return []
@@ -332,15 +302,12 @@ def suite_of_table(project: Project, paper: str, table: str) -> list[str]:
 
 @cache
 def code_of(noun: str, paper: str) -> str:
-    """Return the plan of a job that builds a "table" or "figure", the ``noun``, of a paper."""
+    """Return the plan of a job that builds a "table" or "figure" of a paper."""
     return planned_code(noun, sorted(modules_of(paper, noun)))
 
 
 def sources_of_table(project: Project, paper: str, table: str) -> str:
-    """Return a digest of a table's statements, published tables and configuration.
-
-    The digest does not depend on the table's records.
-    """
+    """Return a digest of a table's statements, published tables and configuration."""
     files = sorted(map(str, Path(paths.PUBLISHED, paper).glob("*.csv")))
     if table == CLAIMS:
         files.append(str(statements_of(paper)))

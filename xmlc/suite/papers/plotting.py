@@ -1,7 +1,6 @@
 """Specify figures, and draw and write them in a common style.
 
-Matplotlib is imported only in functions that draw, because the workflow reads the specifications at
-each start.
+Matplotlib is imported only to draw, because the workflow reads the specifications at each start.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Widths in inches of one column (241 pt) and of both columns (487 pt) of a two-column LaTeX
-# article.
+# Inches: one column (241 pt) and both columns (487 pt) of a two-column LaTeX article.
 COLUMN = 241 / 72.27
 BOTH = 487 / 72.27
 
@@ -38,7 +36,7 @@ SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "font.size": 7,
-    "text.parse_math": False,  # The title of a model may contain "$".
+    "text.parse_math": False,  # A model's title may contain "$"
     "axes.titlesize": 8,
     "figure.labelsize": 7,
     "lines.linewidth": 1.0,
@@ -46,7 +44,7 @@ SETTINGS: dict[Any, Any] = {
     "lines.markeredgewidth": 0.7,
     "legend.frameon": False,
     "legend.handlelength": 2.4,
-    # Panels have a left axis and a lower axis, and a grid of thin lines behind the drawing.
+    # Left and lower axis only, and a thin grid behind the drawing.
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.6,
@@ -56,8 +54,7 @@ SETTINGS: dict[Any, Any] = {
     "axes.axisbelow": True,
     "grid.linewidth": 0.4,
     "grid.color": "0.88",
-    # SVG files contain text instead of outlines, PDF files embed fonts, and files are bit-identical
-    # in each run.
+    # Text instead of outlines in SVG, fonts embedded in PDF, and bit-identical files
     "svg.fonttype": "none",
     "svg.hashsalt": "xmlc",
     "pdf.fonttype": 42,
@@ -66,14 +63,14 @@ METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-# Inches: heights of a line of the legend, and of the labels of an axis.
+# Inches: a line of the legend, and the labels of an axis.
 LEGEND = 0.15
 LABELS = 0.3
-TITLE_WIDTH = 16  # Characters.
-# Optional columns of points: keyword arguments of matplotlib for a line.
+TITLE_WIDTH = 16  # Characters
+# Optional columns of points: keyword arguments of matplotlib for a line
 STYLE = ["color", "linestyle", "marker", "markerfacecolor", "drawstyle"]
 
-# The colours of Okabe and Ito, which people with any kind of colour vision can distinguish.
+# Okabe and Ito's colours, which people with any kind of colour vision can distinguish
 BLACK = "#000000"
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
@@ -85,18 +82,11 @@ GREY = "#737373"
 
 @dataclass(frozen=True, kw_only=True)
 class Plot:
-    """Specification of a panel.
+    """The specification of a panel.
 
-    Attributes
-    ----------
-    points : callable
-        Function of the panel's numbers that returns points in the form that `draw_lines` expects.
-    x, y : str
-        Labels of the axes.
-    log : str
-        The logarithmic axes, such as "x".
-    title : str
-        Text after the name of the panel's dataset. Facts in braces are replaced by their values.
+    ``points`` turns the panel's numbers into points for `draw_lines`, and ``log`` names the
+    logarithmic axes, such as "x". The ``title`` follows the dataset's name, with facts in braces
+    replaced by their values.
     """
 
     points: Callable[[pd.DataFrame], pd.DataFrame]
@@ -108,26 +98,14 @@ class Plot:
 
 @dataclass(frozen=True, kw_only=True)
 class FigureSpec(Declared):
-    """Specification of a figure.
+    """The specification of a figure.
 
-    Attributes
-    ----------
-    name : str
-    needs : tuple of Where
-        Records that the figure needs. The records of the first entry decide which panels there are.
-    caption : str
-    plots : tuple of Plot
-        The panels of each dataset.
-    by : tuple of str
-        Columns: each combination of their values has its own panels. If there are two columns, the
-        panels form a table of datasets and models with common axes.
-    only : str
-        The dataset that the figure shows if there are numbers of it, or else it shows the first
-        one.
-    narrowest, height : float
-        Smallest width of a panel and height of a row of panels, in inches.
-    legend : str
-        Title of a legend next to each panel. By default, all panels share a legend below them.
+    The first entry of ``needs`` decides the panels, and each combination of values of the columns
+    ``by`` has its own ``plots``. Two such columns make a table of datasets and models with common
+    axes. If a dataset ``only`` has numbers, the figure shows it alone, and otherwise the first.
+
+    Panels are at least ``narrowest`` wide and ``height`` high, in inches. They share a legend,
+    unless ``legend`` is the title of one next to each.
     """
 
     caption: str
@@ -139,12 +117,8 @@ class FigureSpec(Declared):
     legend: str = ""
 
     def draw(self, numbers: pd.DataFrame) -> Figure:
-        """Draw the figure from the numbers of its records (`xmlc.suite.results.numbers`).
-
-        Raises
-        ------
-        XmlcError
-            Nothing can be drawn, or the seeds of a line have points at different places.
+        """Draw the figure from the numbers of its records, of which there must be some. Seeds of a
+        line need the same places.
         """
         import matplotlib as mpl
 
@@ -202,20 +176,8 @@ def means(
 ) -> pd.DataFrame:
     """Return means of quantities over seeds, with a row for each combination of ``by``.
 
-    Parameters
-    ----------
-    numbers : DataFrame
-        Numbers of records (`xmlc.suite.results.numbers`).
-    variants : str
-        Regular expression of the variants, such as "" for the results themselves.
-    by : sequence of str
-        Columns of ``numbers``, and quantities such as the number of trees of a part of a forest.
-    *quantities : str
-
-    Raises
-    ------
-    XmlcError
-        Seeds have different values of the last of ``by``.
+    ``variants`` is a regular expression, such as "" for the results themselves, and ``by`` are
+    columns and quantities, such as the number of trees, which seeds must share.
     """
     rows = numbers[numbers["quantity"].isin([*by, *quantities])]
     rows = rows[rows["variant"].str.fullmatch(variants)]
@@ -237,9 +199,7 @@ def means(
 
 
 def facts(numbers: pd.DataFrame) -> dict[str, Any]:
-    """Return facts by name: the threads of times, and hyperparameters (those of the last
-    record).
-    """
+    """Return hyperparameters (of the last record) and the threads of times, by name."""
     about = numbers[numbers["variant"] == ABOUT]
     threads = threads_of(numbers, ("train_threads", "predict_threads"))
     return {"threads": threads} | dict(zip(about["quantity"], about["value"], strict=True))
@@ -248,18 +208,9 @@ def facts(numbers: pd.DataFrame) -> dict[str, Any]:
 def panels(
     number: int, narrowest: float, height: float, columns: int = 0
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure and its panels, row by row.
+    """Return a figure and its panels, row by row, as wide as one column of a paper or as both.
 
-    The figure is as wide as one column of a paper, or as both columns if necessary.
-
-    Parameters
-    ----------
-    number : int
-        Number of panels.
-    narrowest, height : float
-        Smallest width of a panel and height of a row of panels, in inches.
-    columns : int
-        Number of columns of a table of panels with common axes, or 0 to fill rows of equal lengths.
+    Panels form a table of ``columns`` with common axes, or fill rows of equal lengths if it is 0.
     """
     from matplotlib.figure import Figure
 
@@ -281,13 +232,9 @@ def panels(
 def draw_lines(axes: Axes, points: pd.DataFrame) -> None:
     """Draw lines in a panel.
 
-    Parameters
-    ----------
-    axes : Axes
-    points : DataFrame
-        A row for each point: its coordinates ``x`` and ``y``, and the ``label`` of its line, which
-        begins with "_" if the legend leaves it out. Optional columns are the line's style
-        (`STYLE`), the ends ``low`` and ``high`` of a band, and the ``name`` of a point.
+    ``points`` has the coordinates ``x`` and ``y``, and each line's ``label``, which the legend
+    leaves out if it begins with "_". Optional columns are the line's style (`STYLE`), the ends
+    ``low`` and ``high`` of a band, and the ``name`` of a point.
     """
     for label, line in points.groupby("label", sort=False):
         style = line.filter(STYLE).iloc[0].dropna().to_dict()
@@ -299,12 +246,12 @@ def draw_lines(axes: Axes, points: pd.DataFrame) -> None:
 
 
 def add_legend(sheet: Figure, grid: Iterable[Axes]) -> None:
-    """Add a legend below all panels, to a figure that becomes higher."""
+    """Add a legend below all panels, which makes the figure higher."""
     entries: dict[str, Any] = {}
     for axes in grid:
         artists, labels = axes.get_legend_handles_labels()
         for artist, label in zip(artists, labels, strict=True):
-            entries.setdefault(label, artist)  # The last panel may have markers without lines.
+            entries.setdefault(label, artist)  # The last panel may have markers without lines
     if entries:
         columns = round(sheet.get_figwidth() / 2)
         rows = math.ceil(len(entries) / columns)
@@ -313,10 +260,7 @@ def add_legend(sheet: Figure, grid: Iterable[Axes]) -> None:
 
 
 def name_points(axes: Axes, points: pd.DataFrame) -> None:
-    """Write the names of points next to them, without overlaps.
-
-    Call this function after the limits of the axes, the scales and the legend are set.
-    """
+    """Write the names of points without overlaps, after axes, scales and legend are set."""
     from textalloc import allocate
 
     named = points.dropna(subset="name")
@@ -332,13 +276,11 @@ def name_points(axes: Axes, points: pd.DataFrame) -> None:
     _, _, texts, lines = allocate(axes, [*named["x"]], [*named["y"]], [*named["name"]], **style)
     artists: list[Any] = [*texts, *lines]
     for artist in filter(None, artists):
-        artist.set_in_layout(False)  # Names must not change the size of a panel.
+        artist.set_in_layout(False)  # Names must not change the size of a panel
 
 
 def log_ticks(axis: Any) -> None:
-    """Set ticks of a logarithmic axis at round numbers, more within a decade if it has few
-    decades.
-    """
+    """Set ticks of a logarithmic axis at round numbers, more if there are few decades."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     low, high = axis.get_view_interval()
@@ -353,7 +295,7 @@ def log_ticks(axis: Any) -> None:
 
 
 def write_figure(figure: Figure, prefix: Path) -> list[Path]:
-    """Write PREFIX.svg and .pdf atomically, and return their paths."""
+    """Write PREFIX.svg and .pdf atomically."""
     files = []
     for ending in METADATA:
         files.append(prefix.with_name(f"{prefix.name}.{ending}"))
@@ -363,7 +305,7 @@ def write_figure(figure: Figure, prefix: Path) -> list[Path]:
 
 
 def content_of(figure: Figure, ending: str) -> bytes:
-    """Return the content of a figure's file. Equal figures give bit-identical files."""
+    """Return a file, bit-identical for equal figures."""
     import matplotlib as mpl
 
     file = BytesIO()

@@ -1,4 +1,4 @@
-"""Print a table as CSV in full precision, or as Markdown and LaTeX in the printed precision."""
+"""Print a table as CSV in full precision, or as rounded Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from xmlc.suite.papers.tables import Panel, Table
 from xmlc.suite.results.fingerprint import Fingerprint, of_table
 
 WIDTH = 110
-# In Markdown, these characters begin HTML, emphasis, code, cells, formulas, links, addresses or
-# mentions of users. `escaped` replaces them by entities, which also work in HTML within Markdown. A
-# zero-width space after @ prevents mentions of users.
+# Begin HTML, emphasis, code, cells, formulas, links, addresses or mentions in Markdown. `escaped`
+# writes entities, which also work in HTML, and a zero-width space after @.
 MARKS = re.compile(
     r"[<\\`*~|$]|&(?=#?\w+;)|(?<!\w)@(?=\w)|(?<=\w):(?=//)|\[(?=[^\]]*\]\s*[(\[:])|(?<!\w)_|_(?!\w)"
 )
@@ -35,7 +34,7 @@ LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
 
 
 def to_csv(table: Table) -> str:
-    """Return the numbers of a table as CSV with all digits. Cells of missing numbers are empty."""
+    """Return a table's numbers with all digits, and empty cells for missing ones."""
     return table.content.to_csv(index=False, lineterminator="\n")
 
 
@@ -53,10 +52,7 @@ def title_of(table: Table) -> str:
 
 
 def escaped(text: str, code: bool = False) -> str:
-    """Return Markdown that shows a text unchanged and on one line.
-
-    With ``code``, text in backticks stays code.
-    """
+    """Return Markdown that shows a text unchanged on one line, in backticks for ``code``."""
     text = " ".join(text.split())
     parts = [text]
     if code:
@@ -86,7 +82,7 @@ def to_markdown(table: Table) -> str:
 
 
 def panel_to_markdown(panel: Panel) -> str:
-    """Return one panel as Markdown: its title and the table."""
+    """Return one panel as Markdown."""
     headings, rows = panel.printed()
     cells = []
     for row in rows:
@@ -105,10 +101,7 @@ def _emphasised(style: str, text: str, bold: bool) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """Return all panels of a table as LaTeX, which needs the package booktabs.
-
-    Notes become LaTeX comments.
-    """
+    """Return all panels as LaTeX for the package booktabs, with notes as comments."""
     lines = [
         f"% {title_of(table)} of {table.paper}, needs \\usepackage{{booktabs}}",
         f"% Fingerprint of all numbers but costs: {fingerprint_of(table).word}",
@@ -120,9 +113,7 @@ def to_latex(table: Table) -> str:
 
 
 def panel_to_latex(table: Table, panel: Panel, place: int) -> str:
-    """Return the panel at ``place`` in its table as a LaTeX float over both columns of an
-    article.
-    """
+    """Return a LaTeX float over both columns of an article."""
     sentences = [panel.title.rstrip(".")]
     if place == 1:
         sentences.append(table.spec.caption)

@@ -1,4 +1,4 @@
-"""Specify the tables of a paper, and build them from the long table of all numbers."""
+"""Specify tables, and build them from the long table of all numbers."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from xmlc.suite.results.numbers import (
 )
 
 PAPER = "(paper)"
-# Methods whose model is trained on the whole training set, next to models of 80 % of it.
+# Methods whose model is trained on the whole training set, next to models of 80 % of it
 MARK = "†"
-# Maps a key of a table to the function that returns the printed name of the key's value.
+# Functions that return the printed name of a key's value
 TITLES: dict[str, Callable[[str], str]] = {
     "model": titles.model_title,
     "subject": titles.model_title,
@@ -37,7 +37,7 @@ TITLES: dict[str, Callable[[str], str]] = {
 
 
 class Cell(NamedTuple):
-    """One cell of a panel: the text that is printed, our number, and the paper's number."""
+    """One cell of a panel: printed text, our number, and the paper's."""
 
     key: Key
     quantity: str
@@ -52,17 +52,8 @@ class Cell(NamedTuple):
 class Panel:
     """Rows of a table that are printed together.
 
-    Attributes
-    ----------
-    title : str
-    names, headings : list of str
-        Headings of the columns with texts that name a row, and of the columns with numbers.
-    rows : sequence of tuple of str
-        The texts that name each row.
-    cells : list of list of Cell
-        The cells of each row.
-    details : bool
-        Whether the panel shows details of another panel. The results page folds panels of details.
+    They consist of names, with the headings ``names``, and cells, with ``headings``. The results
+    page folds a panel with ``details`` of another.
     """
 
     title: str
@@ -73,9 +64,8 @@ class Panel:
     details: bool = False
 
     def printed(self) -> tuple[list[str], list[list[tuple[str, bool]]]]:
-        """Return the headings, and the cells of each row as texts with a flag for bold.
-
-        Names come first, then our numbers, then the paper's numbers.
+        """Return the headings, and each row's texts with a flag for bold: names, our numbers, then
+        the paper's.
         """
         headings = [*self.names, *self.headings]
         printed = []
@@ -95,25 +85,10 @@ class Panel:
 class Table:
     """A table of a paper.
 
-    Attributes
-    ----------
-    spec : TableSpec
-    paper : str
-    numbers : DataFrame
-        The numbers of the table's records (`xmlc.suite.results.numbers`), with a column ``need``:
-        the index of the entry of the specification's ``needs`` that selects the record.
-    published : DataFrame
-        The paper's numbers in this table, as texts.
-    suite : Suite or None
-        The suite's configuration, or None if the table does not use it.
-    means : DataFrame
-        Our numbers, one row for each cell (`mean_over_seeds`), with the columns ``published`` and
-        ``is_run``: whether we ran the row. In the optional column ``mark``, "bold" and "brackets"
-        are styles of the printed number.
-    content : DataFrame
-        The content of the CSV file, in full precision.
-    panels : list of Panel
-    notes : list of str
+    ``numbers`` have the index ``need`` of the entry of ``needs`` that selects the record, and
+    ``published`` are texts. ``means`` are our numbers, one row for each cell (`mean_over_seeds`),
+    with ``published``, ``is_run`` (whether we ran the row) and the optional ``mark`` "bold" or
+    "brackets". ``content`` is the CSV file, in full precision.
     """
 
     spec: TableSpec
@@ -130,14 +105,12 @@ class Table:
 
     @property
     def own(self) -> pd.DataFrame:
-        """Return the numbers of the records' results, without their details."""
+        """Numbers without details."""
         return self.numbers[self.numbers["variant"] == ""]
 
     @property
     def digests(self) -> dict[str, str]:
-        """Return the digests of the models' datasets, or {} if each row of the table names its
-        dataset.
-        """
+        """Digests of the models' datasets, or {} if each row names its dataset."""
         if "dataset" in self.spec.keys:
             return {}
         digests = self.numbers[
@@ -147,38 +120,30 @@ class Table:
 
 
 def title_of_key(name: str, value: str) -> str:
-    """Return the printed name of the value of a key. Methods on all training data are marked."""
+    """Return the printed name of a key's value, with a mark for methods on all training data."""
     return TITLES.get(name, str)(value).replace(titles.ALL_DATA, f" {MARK}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PanelSpec:
-    """Specification of one or more panels of a table.
-
-    Rows without one of the quantities are left out.
+    """The specification of one or more panels, without rows that lack all quantities.
 
     Attributes
     ----------
-    quantities : tuple of str
-        Quantities that have a column.
-    optional : collection of str
-        Quantities that are left out if the table lacks them.
-    title : str
+    quantities, optional : collection of str
+        Columns, and which of them are left out if the table lacks them.
     names : tuple of str
-        Keys that name a row: by default, all keys but ``each``. If several rows have the same
-        names, the first number of each quantity is shown.
-    each : str
-        A key of the table. Each of its values has a separate panel, whose title ends with the
-        value.
-    across : str
-        A key of the table. The first quantity has a separate column for each value of ``across``.
+        Keys that name a row, by default all but ``each``. Of several rows with the same names, the
+        first number of each quantity is shown.
+    each, across : str
+        Keys whose values have separate panels, and separate columns for the first quantity.
     headings : mapping of str to str
-        Headings that replace the headings of quantities, by quantity.
+        Replace the headings of quantities.
     contests : mapping of str to str, or None
-        Maps each quantity to the name of its contest. Quantities of one contest compete for the
-        best number on a dataset, which is bold. By default, each quantity has a separate contest.
+        Quantities of one contest compete for the best number on a dataset, which is bold. By
+        default, each has its own.
     is_rest : bool
-        Whether the panel shows the paper's numbers in the rows that the other panels leave out.
+        Whether the panel shows the paper's numbers in rows that the other panels leave out.
     """
 
     quantities: tuple[str, ...]
@@ -221,7 +186,7 @@ class PanelSpec:
             rows["part"] = rows[self.across].where(rows["quantity"] == self.quantities[0], "")
         rows = rows.drop_duplicates([*names, "quantity", "part"])
         of_rows = [*rows[names].itertuples(index=False, name=None)]
-        keys: dict[Key, Key] = {}  # The first key of each row.
+        keys: dict[Key, Key] = {}  # The first key of each row
         cells = {}
         for row, part, cell in zip(
             of_rows, rows["part"], self._cells(rows, table.spec.keys), strict=True
@@ -253,9 +218,8 @@ class PanelSpec:
         return Panel(title, [column(name).title for name in names], headings, texts, lines)
 
     def _cells(self, rows: pd.DataFrame, keys: Collection[str]) -> list[Cell]:
-        """Return the cells of numbers. The best number of a dataset, as printed, is bold.
-
-        Methods that train on all data compete only with each other.
+        """Return cells with a dataset's best printed number in bold, for which methods that train
+        on all data compete only with each other.
         """
         keys_of_rows = [*rows[[*keys]].itertuples(index=False, name=None)]
         texts = []
@@ -302,24 +266,21 @@ class PanelSpec:
 
 
 def columns(title: str, *quantities: str, **about: Any) -> PanelSpec:
-    """Specify a panel of all rows, with a column for each quantity.
-
-    ``about`` is passed to `PanelSpec`.
+    """Specify a panel of all rows, with a column for each quantity and ``about`` for
+    `PanelSpec`.
     """
     return PanelSpec(title=title, quantities=quantities, **about)
 
 
 def datasets(*quantities: str) -> PanelSpec:
-    """Specify a panel with one row for each dataset, for quantities that are equal in all its
+    """Specify a panel with a row for each dataset, for quantities that are equal in all its
     rows.
     """
     return columns("Datasets", *quantities, names=("dataset",))
 
 
 def not_run(*quantities: str) -> PanelSpec:
-    """Specify a panel of the paper's rows that we did not run, which is left out if there are
-    none.
-    """
+    """Specify a panel of the paper's rows that we did not run, if there are any."""
     return columns(
         "Published in the paper, not run here",
         *quantities,
@@ -330,45 +291,33 @@ def not_run(*quantities: str) -> PanelSpec:
 
 
 def by_method(quantity: str, title: str, **about: Any) -> PanelSpec:
-    """Specify a panel of one quantity, with a row for each dataset and model and a column for each
-    method.
-    """
+    """Specify a panel of one quantity, with rows of datasets and models and columns of methods."""
     return columns(title, quantity, names=("dataset", "model"), across="method", **about)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableSpec(Declared):
-    """Specification of a table.
+    """The specification of a table.
 
     Attributes
     ----------
-    name : str
-    needs : tuple of Where
-        Records that the table needs.
     keys : tuple of str
         Columns that identify a row.
     columns, more : tuple of str
-        Quantities in the CSV file: ``columns``, by default the quantities of the panels, then
-        ``more``.
-    caption : str
-    panels : tuple of PanelSpec
+        Quantities in the CSV file: ``columns``, by default the panels' and ``more``.
     notes : tuple of str or callable
-        Footnotes, and functions that return footnotes, after the footnotes that all tables have.
+        Footnotes, or functions that return them, after those of all tables.
     rows : callable or None
-        Function that returns our numbers, one row for each cell: by default, the means of all
-        numbers over seeds. Rows of the table that differ only in the last key are consecutive.
-    takes_suite : bool
-        Whether the table uses the suite's configuration.
+        Returns our numbers, one row for each cell, by default means over seeds.
     printed_in : tuple of str
-        Published tables that contain this table's numbers: by default, the one of the same name. If
-        several contain a row, the last of them is used.
+        Published tables with this table's numbers, by default the one of the same name. The last
+        that contains a row counts.
     quotes : bool
-        Whether panels append the paper's rows that we did not run, on the datasets that we ran.
+        Whether panels append the paper's rows that we did not run, on our datasets.
     measured_models : tuple of str
-        Models that the paper measured itself, or () for all. The paper quotes the numbers of
-        others.
-    partial : bool
-        Whether the table is built even if some or all of its records are missing.
+        Models that the paper measured and did not quote, or () for all.
+    takes_suite, partial : bool
+        Whether the table uses the suite's configuration, and may lack records.
     """
 
     keys: tuple[str, ...]
@@ -386,17 +335,14 @@ class TableSpec(Declared):
 
     @property
     def first(self) -> tuple[Any, ...]:
-        """Return entries of ``needs``.
-
-        The table is built only if at least one of them has records.
-        """
+        """Entries of ``needs``, one of which must have records."""
         if self.partial:
             return self.needs
         return super().first
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """Return the quantities in the CSV file."""
+        """The quantities in the CSV file."""
         shown = chain(*(panel.quantities for panel in self.panels), self.more)
         return tuple(dict.fromkeys(self.columns or shown))
 
@@ -422,9 +368,7 @@ class TableSpec(Declared):
 
 
 def table_of_datasets(name: str, *quantities: str, caption: str, **about: Any) -> TableSpec:
-    """Specify a table of dataset statistics: ours next to the paper's, then those of datasets not
-    used.
-    """
+    """Specify a table of dataset statistics, with datasets that we did not use at the end."""
     return TableSpec(
         name=name,
         needs=(STATISTICS,),

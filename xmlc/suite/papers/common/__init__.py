@@ -1,5 +1,1 @@
-"""Define the tables and figures that every suite has.
-
-The packages of papers import definitions from this package, which imports nothing from the packages
-of papers.
-"""
+"""The tables and figures of every suite, which packages of papers import, but never the reverse."""

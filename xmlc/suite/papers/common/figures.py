@@ -1,4 +1,4 @@
-"""Specify the figures that every suite has. A paper's figure of the same name takes precedence."""
+"""The figures of every suite, unless a paper has a figure of the same name."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ LINES = {"validation": "dashed", "test": "solid", "chosen": "none"}
 
 
 def macro_f(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return macro-F against 1/c, for each method, on the validation set and on the test set.
+    """Return macro-F of each method against 1/c, on the validation and the test set.
 
-    The line ``chosen`` consists of the points of the test set whose c is chosen on the validation
-    set of a seed.
+    The line ``chosen`` has the test scores at those c that seeds choose in validation.
     """
     rows = means(numbers, "grid .*", ["method", "c"], "validation_macro_f", "macro_f").iloc[::-1]
     best = numbers[(numbers["variant"] == "") & (numbers["quantity"] == "c")].astype(
@@ -63,18 +62,13 @@ CONTROL = r"[\x00-\x1f\x7f-\x9f]"  # Characters that SVG files must not contain.
 
 
 def quality(numbers: pd.DataFrame, cost: str) -> pd.DataFrame:
-    """Return P@1 of each model against a cost, and the Pareto front.
-
-    Models without the cost are left out.
-    """
+    """Return P@1 against a cost of the models that have one, and the Pareto front."""
     rows = means(numbers, "", ["model"], cost, "p@1").dropna()
     return with_front(rows.rename(columns={cost: "x", "p@1": "y"}))
 
 
 def with_front(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the points ``x`` and ``y`` of each ``model`` with styles, and their Pareto front, with
-    names of models.
-    """
+    """Return points of each ``model`` with styles, and their named Pareto front."""
     front = pareto_front(points)
     names = front["model"].map(model_title).str.replace(CONTROL, "", regex=True)
     models = points.assign(label=points["model"].map(family), name=names, linestyle="none").merge(
@@ -88,11 +82,9 @@ def with_front(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def pareto_front(points: pd.DataFrame) -> pd.DataFrame:
-    """Return the points on the Pareto front by their cost ``x`` and quality ``y``, with the
-    cheapest first.
+    """Return the points on the Pareto front by cost ``x`` and quality ``y``, cheapest first.
 
-    A point is on the front if no other point is better at the same or a lower cost, or cheaper at
-    the same quality. Only the first of several equal points is returned.
+    No other point is better at the same or a lower cost, or cheaper at the same quality.
     """
     points = points.sort_values(["x", "y"], ascending=[True, False], kind="stable")
     best_of_cheaper = points["y"].astype(float).cummax().shift(fill_value=-math.inf)
@@ -100,7 +92,7 @@ def pareto_front(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def cost_of(cost: str, label: str) -> Plot:
-    """Specify a panel of P@1 against a cost."""
+    """Specify a panel of `quality`."""
     return Plot(
         points=partial(quality, cost=cost), title="{threads}", x=label, y="P@1 (%)", log="x"
     )

@@ -1,6 +1,4 @@
-"""Declare Table 3 of plt2016: the suite's and the paper's ranges of hyperparameters, and the values
-for training.
-"""
+"""Table 3 of plt2016: ranges of hyperparameters, of the suite and the paper, and trained values."""
 
 from __future__ import annotations
 
@@ -19,20 +17,12 @@ from xmlc.suite.results.numbers import ABOUT
 from xmlc.suite.results.titles import search_title
 
 HYPERPARAMETER_KEYS = ("dataset", "model", "hyperparameter")
-Rows = dict[tuple[str, str, str], dict[str, Any]]  # Values by quantity, for each key of a row.
-# In rows of ranges, this name replaces the dataset, because ranges apply to all datasets.
+Rows = dict[tuple[str, str, str], dict[str, Any]]  # Values by quantity, for each key of a row
+# Replaces the dataset in rows of ranges, which apply to all datasets.
 EVERY_DATASET = "all"
 
 
 def _ranges_and_values(table: Table) -> pd.DataFrame:
-    """Return the rows with each model's ranges, followed by the rows with each model's values on
-    each dataset.
-
-    Raises
-    ------
-    XmlcError
-        No suite is given, or no record is of a model with ranges.
-    """
     if table.suite is None:
         raise XmlcError(
             "table3: found no file with ranges, expected one, as in --suite config/papers/x.yaml"
@@ -86,11 +76,8 @@ def _ranges(name: str, model: ModelSpec) -> Rows:
 def _values(
     dataset: str, name: str, result: pd.Series, hyperparameters: dict[str, Any], model: ModelSpec
 ) -> Rows:
-    """Return the rows of a model's values on a dataset, with their source and their P@1 on the
-    validation set.
-
-    The source is a search by the workflow, or the source that the suite's configuration states, or
-    None.
+    """Return the rows of a model's values on a dataset, with validation P@1 and their source: the
+    workflow's search, the one in the configuration, or None.
     """
     by = None
     p1 = None
@@ -99,8 +86,7 @@ def _values(
     if result["search_method"]:
         by = search_title(result["search_method"], result["trials"])
         p1 = result["validation_p@1"]
-    # The source in the configuration is correct only if the model was trained with the configured
-    # values.
+    # The stated source is wrong for a model that was trained with other values.
     elif stated and configured.items() <= hyperparameters.items():
         by = stated.by
         if stated.p_at_1 is not None:
@@ -109,7 +95,7 @@ def _values(
     # Hyperparameters with ranges come first.
     for hyperparameter in chain(model.search.ranges, *chain(*model.search.stages)):
         value = hyperparameters.get(hyperparameter)
-        # Truth values are printed as in YAML, because a table would show True as 1.
+        # As in YAML, because a table would show True as 1.
         if isinstance(value, bool):
             value = str(value).lower()
         rows[dataset, name, hyperparameter] = {"value": value, "found_by": by, "validation_p@1": p1}

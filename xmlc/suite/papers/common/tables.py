@@ -1,7 +1,6 @@
-"""Declare the tables that every suite has, among them Tables 1 to 4 of plt2016.
+"""The tables of every suite, among them Tables 1 to 4 of plt2016.
 
-A paper's table of the same name takes precedence. The packages of papers import definitions from
-this package, which imports nothing from them.
+A paper's table of the same name takes precedence.
 """
 
 from __future__ import annotations
@@ -88,11 +87,6 @@ def _baselines(table: Table) -> Mapping[str, ModelSpec]:
 
 
 def _with_macro_f(table: Table) -> pd.DataFrame:
-    """Return a row for each ranking, with the macro-F of thresholds that were tuned for the same
-    model.
-
-    Baselines come last on each dataset.
-    """
     own = table.own
     means = mean_over_seeds(own[own["need"] == 0], MODEL_KEYS)
     tuned = mean_over_seeds(own[(own["need"] == 1) & (own["quantity"] == "macro_f")], METHOD_KEYS)
@@ -103,9 +97,6 @@ def _with_macro_f(table: Table) -> pd.DataFrame:
 
 
 def _about(table: Table) -> list[str]:
-    """Return notes on baselines that are missing, have no tuned thresholds, or have untuned
-    hyperparameters.
-    """
     notes = []
     for name, model in _baselines(table).items():
         title = model_title(name)
@@ -156,7 +147,7 @@ baselines = TableSpec(
 
 # --- Label sets by thresholds ---
 
-# Methods that only the tables `table4` and `measures` show.
+# Only `table4` and `measures` show these methods.
 FOR_OTHERS = ("ofo-ab", *known.MEASURE_METHODS)
 OF_80 = Where("thresholds", "80", but_methods=FOR_OTHERS)
 OF_FULL = Where("thresholds", "full", but_methods=FOR_OTHERS)
@@ -197,7 +188,6 @@ table2 = TableSpec(
 
 
 def _tuned_ofo(table: Table) -> pd.DataFrame:
-    """Return the rows of OFO with tuned a and b, with the macro-F of FTA and STO in each row."""
     means = mean_over_seeds(table.own, METHOD_KEYS)
     tuned = means[means["method"] == "ofo-ab"]
     macro_f = means[means["quantity"] == "macro_f"]
@@ -240,8 +230,8 @@ table4 = TableSpec(
 def _by_measure(table: Table) -> pd.DataFrame:
     """Return the means over seeds, with a row for each measure that thresholds were tuned for.
 
-    Brackets mark the measure that a row was tuned for. The column of a measure is hidden if no row
-    was tuned for it. Records of methods that xmlc does not have are left out.
+    This measure is in brackets. Measures without such a row are hidden, as are records of methods
+    that xmlc does not have.
     """
     numbers = table.own
     numbers = numbers.assign(tuned_for=numbers["method"].replace(known.MEASURE_METHODS))
@@ -280,10 +270,9 @@ measures = TableSpec(
     "in brackets.",
 )
 
-# --- Label sets that inference methods compute for each instance from sparse probability estimates
-# ---
+# --- Label sets that inference methods compute for each instance from sparse estimates ---
 
-# The method with the best common threshold, a baseline for inference methods.
+# The best common threshold, a baseline for inference methods
 THRESHOLD = "for-instance-f"
 INFERRED_MEASURES = (
     "instance_f",
@@ -293,7 +282,7 @@ INFERRED_MEASURES = (
     "infer_ms",
     "estimate_ms",
 )
-# The costs of a threshold are shown in the columns for the costs of inference.
+# Costs of a threshold, shown as costs of inference
 COSTS_OF_THRESHOLD = {"test_ms": "estimate_ms", "test_threads": "inference_threads"}
 INSTANCE_F_CONVENTION = (
     "F is the mean over the test instances. F is 1 if both sets are empty (gfm2011's equation 1)."
@@ -301,9 +290,7 @@ INSTANCE_F_CONVENTION = (
 
 
 def timeouts(table: Table) -> list[str]:
-    """Return notes that name the runs that reached the time limit, whose numbers are dashes in the
-    table.
-    """
+    """Return notes on runs that reached the time limit, whose numbers are dashes."""
     stopped = table.means[table.means["quantity"] == "note"].dropna(subset="value")
     notes = []
     for row in stopped.itertuples():
@@ -315,15 +302,6 @@ def timeouts(table: Table) -> list[str]:
 
 
 def _beside_thresholds(table: Table) -> pd.DataFrame:
-    """Return the rows of inference methods.
-
-    For each dataset and model, the row of the best threshold comes first.
-
-    Raises
-    ------
-    XmlcError
-        No record has estimates with a minimum probability.
-    """
     numbers = table.numbers
     truncated = numbers[(numbers["quantity"] == "min_probability") & (numbers["need"] == 0)].dropna(
         subset="value"
@@ -347,7 +325,7 @@ def _beside_thresholds(table: Table) -> pd.DataFrame:
 instance_f = TableSpec(
     name="instance-f",
     needs=(
-        # Records of earlier versions have the method `gfm-sizes`.
+        # In records of earlier versions.
         Where("inference", "80", but_methods=("gfm-sizes",)),
         Where("thresholds", "80", methods=(THRESHOLD,)),
     ),

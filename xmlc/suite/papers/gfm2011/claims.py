@@ -1,4 +1,4 @@
-"""Test the statements of gfm2011. Page numbers begin with 1 at the paper's first page."""
+"""Test the statements of gfm2011, whose page 1 is the paper's first."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from xmlc.suite.papers.claims import claims_of
 from xmlc.suite.papers.effects import about, common, parts, ratio, scores, union
 from xmlc.suite.papers.outcome import Effect, together
 
-# The methods that optimise F in the paper's Table 1, by model. The published MEUF is `meuf-cubic`.
+# Methods that optimise F in Table 1, by model. The published MEUF is `meuf-cubic`.
 FOR_F = {"pcc": ("gfm", "gfm-t", "meuf-approx", "meuf-cubic"), "br": ("meuf-approx", "meuf-cubic")}
 RUN = ["dataset", "seed"]
-Simulated = Iterator[tuple[int, pd.DataFrame]]  # Seeds, and scores by sample size.
+Simulated = Iterator[tuple[int, pd.DataFrame]]  # Seeds, and scores by sample size
 
 
 def inference_for_f_pays(numbers: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Compare F or the Hamming loss of the method H with the lowest of the methods that optimise
-    F.
-    """
+    """Compare F or the Hamming loss of H with the lowest of the methods that optimise F."""
     effects = []
     for model, methods in FOR_F.items():
         lowest = scores(numbers, metric, model=model, method=methods).groupby(level=RUN).min()
@@ -31,8 +29,7 @@ def inference_for_f_pays(numbers: pd.DataFrame, metric: str) -> pd.DataFrame:
 def no_clear_winner(numbers: pd.DataFrame) -> pd.DataFrame:
     """Compare the worst and the best of the methods that optimise F, on the same samples of a PCC.
 
-    BR is left out, because its only methods that optimise F are MEUF and a variant of MEUF. Runs
-    without GFM or MEUF are left out.
+    BR is left out, because its only methods that optimise F are MEUF and a variant of it.
     """
     gfm = scores(numbers, "instance_f", model="pcc", method="gfm")
     meuf = scores(numbers, "instance_f", model="pcc", method="meuf-cubic")
@@ -43,9 +40,8 @@ def no_clear_winner(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def gfm_faster(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Compare the inference times of GFM and MEUF on the same samples of a PCC.
-
-    For models other than PCC, GFM assumes independent labels.
+    """Compare the times of GFM and MEUF on the same samples of a PCC, because GFM assumes
+    independent labels for other models.
     """
     gfm = scores(numbers, "infer_ms", model="pcc", method="gfm")
     meuf = scores(numbers, "infer_ms", model="pcc", method="meuf-cubic")
@@ -53,22 +49,18 @@ def gfm_faster(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _simulated(numbers: pd.DataFrame, model: str, method: str) -> Simulated:
-    """Yield the seed, and the scores of a method under a model of labels by sample size."""
     columns = ("samples", "expected_f", "standard_error", "trials")
     rows = parts(numbers, f"{model}, {method}, ", *columns).sort_values("samples")
     yield from rows.groupby(level="seed")
 
 
 def _mean_error(*errors: pd.Series) -> float:
-    """Return the standard error of a mean over sample sizes, whose samples are independent."""
+    """Return the standard error of a mean over independent sample sizes."""
     return together(*pd.concat(errors)) / len(errors[0])
 
 
 def difference_in_f(numbers: pd.DataFrame, model: str, sign: int) -> Iterator[Effect]:
-    """Compare MEUF and GFM under a model of labels, by their mean F-measures over the sample sizes.
-
-    An effect is MEUF minus GFM, or GFM minus MEUF if ``sign`` is -1.
-    """
+    """Return MEUF minus GFM, times ``sign``, in mean F-measure over the sample sizes."""
     for seed, gain in _simulated(numbers, model, "meuf - gfm"):
         mean = sign * fmean(gain["expected_f"])
         error = _mean_error(gain["standard_error"])
@@ -76,10 +68,7 @@ def difference_in_f(numbers: pd.DataFrame, model: str, sign: int) -> Iterator[Ef
 
 
 def gfm_approaches_meuf(numbers: pd.DataFrame) -> Iterator[Effect]:
-    """Compare the difference MEUF minus GFM at the smallest and at the largest sample size.
-
-    The smallest samples and the largest samples are drawn independently.
-    """
+    """Compare MEUF minus GFM on the smallest and the largest samples, drawn independently."""
     for seed, gain in _simulated(numbers, "independent", "meuf - gfm"):
         first = gain.iloc[0]
         last = gain.iloc[-1]
@@ -89,9 +78,8 @@ def gfm_approaches_meuf(numbers: pd.DataFrame) -> Iterator[Effect]:
 
 
 def variants_as_good(numbers: pd.DataFrame) -> Iterator[Effect]:
-    """Measure the mean distance between each method and its simplified variant.
-
-    The errors of the variant and of the method are treated as independent.
+    """Measure the mean distance between each method and its simplified variant, with errors treated
+    as independent.
     """
     for model in ("independent", "dependent"):
         for variant, exact in (("gfm-t", "gfm"), ("meuf-approx", "meuf")):

@@ -1,4 +1,4 @@
-"""Specify Figure 1 of gfm2011: F-measures of inference from samples, and inference times."""
+"""Figure 1 of gfm2011: F-measures and times of inference from samples."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xmlc.suite.papers.plotting import (
 )
 from xmlc.suite.results.titles import method_title
 
-# Each variant has a lighter colour than its method, a dashed line and hollow markers.
+# A variant has a lighter colour than its method, a dashed line and hollow markers.
 STYLES = pd.DataFrame(
     [
         ("gfm", BLUE, "o", BLUE, "solid"),
@@ -35,9 +35,7 @@ STYLES["label"] = STYLES["method"].map(method_title)
 
 
 def scores(numbers: pd.DataFrame, distribution: str) -> pd.DataFrame:
-    """Return the expected F of each method against the sample size, and the highest possible
-    expected F.
-    """
+    """Return each method's expected F by sample size, and its maximum."""
     numbers = numbers.assign(method=numbers["variant"].str.split(", ").str[1])
     by = ["method", "samples"]
     points = means(
@@ -54,7 +52,7 @@ def scores(numbers: pd.DataFrame, distribution: str) -> pd.DataFrame:
 
 
 def times(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the microseconds of each method against the number of labels."""
+    """Return microseconds of each method by number of labels."""
     times = numbers[numbers["variant"].str.fullmatch(r"\d+ labels")]
     labels = times["variant"].str.removesuffix(" labels").astype(int)
     return times.assign(method=times["quantity"], x=labels, y=1000 * times["value"]).merge(

@@ -1,4 +1,4 @@
-"""Declare Table 1 of gfm2011: label sets that are inferred for each instance."""
+"""Table 1 of gfm2011: label sets that are inferred for each instance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ MEASURED = ("hamming_loss", "macro_f", "micro_f", "instance_f", "inference_secon
 
 
 def _drawn(table: Table) -> list[str]:
-    """Return notes on the number of samples drawn from each model."""
     drawn = table.numbers[table.numbers["quantity"] == "samples"].dropna(subset="value")
     notes = []
     for samples, numbers in drawn.groupby("value", sort=False):

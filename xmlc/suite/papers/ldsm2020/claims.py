@@ -1,6 +1,5 @@
-"""Test the statements of ldsm2020.
-
-The paper's pages have no numbers, so the sources of statements are sections, figures and tables.
+"""Test the statements of ldsm2020, by section, figure or table because its pages have no
+numbers.
 """
 
 from __future__ import annotations
@@ -17,20 +16,19 @@ from xmlc.suite.papers.effects import RUN, about, common, fact, lead, least, par
 from xmlc.suite.papers.outcome import same_instances
 from xmlc.suite.results.numbers import ABOUT
 
-LDSM = ("ldsm", "ldsm-mean")  # Names of the models that optimise the objective J.
+LDSM = ("ldsm", "ldsm-mean")  # Both optimise the objective J.
 OURS = "ldsm"
 FASTXML = "fastxml"
-# PfastreXML is left out. The suite's PfastreXML uses propensities and tail classifiers, and its
-# scores are some percentage points below the published scores.
+# Without PfastreXML, because the suite's uses propensities and tail classifiers and scores some
+# percentage points below the published one
 OTHER_TREES = (FASTXML, "plt")
 PRECISION = ("p@1", "p@3", "p@5")
 NDCG = ("ndcg@1", "ndcg@3", "ndcg@5")
-FEW = 10  # The paper observes little gain from trees after the first `FEW` trees.
-FEW_ON_BIBTEX = 20  # Replaces `FEW` on Bibtex with M = 2 (Section 5).
-FEWER = 16  # The largest T_max is `FEWER` times the T_max of the small trees.
+FEW = 10  # The paper observes little gain from further trees
+FEW_ON_BIBTEX = 20  # For Bibtex with M = 2 (Section 5)
+FEWER = 16  # The small trees have a sixteenth of the largest T_max
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
-# Maps a dataset to the paper's upper bound on the depth of the deepest tree, as a multiple of the
-# depth of a balanced tree (Section 5).
+# The paper's bound on the depth of the deepest tree, as a multiple of a balanced tree's (Section 5)
 DEPTHS = dict.fromkeys(("mediamill", "bibtex", "delicious-200k"), 3.0)
 DEPTHS |= dict.fromkeys(
     ("delicious", "amazoncat-13k", "wiki10-31k", "wikilshtc-325k", "amazon-670k"), 2.0
@@ -38,10 +36,8 @@ DEPTHS |= dict.fromkeys(
 
 
 def purity_is_bounded(numbers: pd.DataFrame) -> pd.Series:
-    """Return whether Lemma 3 gives a useful bound for lambda_1, lambda_2 and M of each record.
-
-    The bound is useful if its denominator is positive, and if it is stronger than J >= -lambda_1 (M
-    - 1).
+    """Return whether Lemma 3 gives a useful bound for a record's lambda_1, lambda_2 and M: its
+    denominator must be positive, and it must be stronger than J >= -lambda_1 (M - 1).
     """
     most = fact(numbers, "lambda_1") * (fact(numbers, "arity") - 1)
     lambda_2 = fact(numbers, "lambda_2")
@@ -49,7 +45,7 @@ def purity_is_bounded(numbers: pd.DataFrame) -> pd.Series:
 
 
 def as_good_as_other_trees(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Compare LdSM with each other tree method, by the means over k of P@k and of nDCG@k."""
+    """Compare LdSM with each other tree method, by mean P@k and mean nDCG@k over k."""
     effects = []
     for names in (PRECISION, NDCG):
         for other in OTHER_TREES:
@@ -58,20 +54,20 @@ def as_good_as_other_trees(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def better_single_tree(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Compare LdSM and FastXML by the first trees of ensembles and the best trees of a search."""
+    """Compare LdSM and FastXML by an ensemble's first tree and by the best tree of a search."""
     first = lead(numbers, PRECISION, OURS, FASTXML, "n_trees=1")
     best = lead(numbers, PRECISION, "ldsm-single", "fastxml-single")
     return union(about(first, "first of the ensemble"), about(best, "best of a search"))
 
 
 def better_ensemble(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Compare the ensembles of LdSM and FastXML, if both have the same number of trees."""
+    """Compare ensembles of LdSM and FastXML with the same number of trees."""
     more_trees = lead(numbers, "n_trees", OURS, FASTXML)
     return lead(numbers, PRECISION, OURS, FASTXML).where(more_trees == 0)
 
 
 def first_ten_trees_gain_most(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Compare the gain of ten trees over one tree with the gain of all trees over ten trees."""
+    """Compare the gain of ten trees over one with the gain of all trees over ten."""
     one = scores(numbers, PRECISION, "n_trees=1", model=OURS)
     few = scores(numbers, PRECISION, f"n_trees={FEW}", model=OURS)
     last = scores(numbers, PRECISION, model=OURS)
@@ -80,7 +76,7 @@ def first_ten_trees_gain_most(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def more_trees_gain_little(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Measure the largest gain in any metric from the trees after the first `FEW` trees."""
+    """Measure the largest gain in any metric from trees after the first `FEW`."""
     binary_on_bibtex = (numbers["dataset"] == "bibtex") & (fact(numbers, "arity") == 2)
     losses = []
     for own, few in ((numbers[~binary_on_bibtex], FEW), (numbers[binary_on_bibtex], FEW_ON_BIBTEX)):
@@ -93,24 +89,21 @@ def more_trees_gain_little(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def logarithmic_depth(numbers: pd.DataFrame) -> pd.Series:
-    """Compare the depth of the deepest tree with a balanced tree and with the paper's bound."""
+    """Compare the deepest tree with a balanced tree and with the paper's bound."""
     times = scores(numbers, "depth_ratio", model=OURS)[0]
     most = [DEPTHS[same_instances(name)] for name in times.index.get_level_values("dataset")]
     return np.minimum(most - times, times - 1)
 
 
 def _sizes(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each T_max of a sweep over LdSM's number of nodes, in ascending order."""
     names = ("value", "nodes", "depth", *PRECISION)
     sizes = parts(numbers[numbers["model"] == OURS], "max_nodes=", *names)
     return sizes.droplevel(["model", "variant"]).sort_values("value", kind="stable")
 
 
 def depth_grows_with_log_of_nodes(numbers: pd.DataFrame) -> pd.Series:
-    """Compare the growth in depth from the smallest to the largest T_max of a sweep with a bound.
-
-    T_max limits the number of nodes of a tree. If the number of nodes grows by a factor phi, the
-    bound is 2 log_M phi.
+    """Compare the growth in depth from the smallest to the largest T_max with 2 log_M phi, if the
+    number of nodes grows by a factor phi.
     """
     from xmlc.kernels.float64 import log
 
@@ -123,9 +116,8 @@ def depth_grows_with_log_of_nodes(numbers: pd.DataFrame) -> pd.Series:
 
 
 def shallow_trees_suffice(numbers: pd.DataFrame) -> pd.Series:
-    """Compare the precision at a sixteenth of the largest T_max of a sweep and at this T_max.
-
-    Trees of equal size are left out.
+    """Compare the precision at a sixteenth of the largest T_max and at this T_max, unless the trees
+    are of equal size.
     """
     sizes = _sizes(numbers)
     largest = sizes["value"].groupby(["dataset", "seed"]).transform("max")
@@ -136,7 +128,7 @@ def shallow_trees_suffice(numbers: pd.DataFrame) -> pd.Series:
 
 
 def _after_training(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the objectives J on each level of the recorded trees of LdSM, after the last epoch."""
+    """Return the objectives J on each level of LdSM's trees after the last epoch."""
     names = ("tree", "level", "level_nodes", "epoch", "minimum", "mean")
     epochs = parts(numbers[numbers["model"].isin(LDSM)], "tree ", *names)
     last = epochs.groupby([*RUN, "tree", "level"])["epoch"].transform("max")
@@ -144,7 +136,7 @@ def _after_training(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def root_is_hardest(numbers: pd.DataFrame) -> pd.Series:
-    """Compare the objective J of the root with the mean J of all nodes below the root."""
+    """Compare the objective J of the root with the mean J of all nodes below."""
     levels = _after_training(numbers)
     root = levels["mean"][levels["level"] == 1].groupby(RUN).agg(fmean)
     below = levels[levels["level"] > 1]
@@ -153,9 +145,8 @@ def root_is_hardest(numbers: pd.DataFrame) -> pd.Series:
 
 
 def bound_of_the_purity(numbers: pd.DataFrame) -> pd.Series:
-    """Compare the lowest J of all nodes with the bound of Lemma 3.
-
-    The proof of Lemma 3 has an error (`lemma-3` of results/published/ldsm2020/choices.yaml).
+    """Compare the lowest J of all nodes with the bound of Lemma 3, whose proof has an error
+    (`lemma-3` of results/published/ldsm2020/choices.yaml).
     """
     lowest = _after_training(numbers)["minimum"].groupby(RUN).min()
     return lowest + scores(numbers, "lambda_2", ABOUT, model=LDSM)[0]

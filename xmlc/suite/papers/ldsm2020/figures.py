@@ -1,6 +1,4 @@
-"""Specify the figures of ldsm2020: scores against the number and the size of trees, depths, and
-objectives.
-"""
+"""Figures of ldsm2020: scores against number and size of trees, depths, and objectives."""
 
 from __future__ import annotations
 
@@ -25,15 +23,13 @@ from xmlc.suite.papers.plotting import (
     means,
 )
 
-# Model `BINARY` has binary trees on delicious, as in Figures 1, 3 and 7. Table 4 has M = 4 for
-# delicious.
+# `BINARY` has binary trees on delicious, as in Figures 1, 3 and 7, but Table 4 has M = 4.
 OURS = "ldsm"
 BINARY = "ldsm-mean"
 TITLES = {"fastxml": "FastXML", OURS: "LdSM"}
-SINGLE = "-single"  # End of the names of models that are the best single tree of a search.
+SINGLE = "-single"  # Ends the names of best single trees of a search
 SIZES = Where("sweep", "full", sweeps=("max-nodes",))
-# Each k has a colour and a marker. Lines for precision are solid, and lines for nDCG are dashed.
-# nDCG@1 equals P@1.
+# One colour and marker for each k, solid for precision and dashed for nDCG. But nDCG@1 is P@1.
 MEASURES = pd.DataFrame(
     [
         ("p@1", "P@1", BLUE, "o", BLUE, "solid"),
@@ -48,7 +44,7 @@ DEPTH = pd.DataFrame(
     [("depth", "depth", BLACK, "v")], columns=["quantity", "label", "color", "marker"]
 )
 LEVELS = ["#440154", "#3d4d8a", "#23898e", "#3bbb75", "#bddf26"]
-SHADES = (GREY, GREEN, VERMILION, SKY)  # Colours of lines in Figure 2, one for each arity.
+SHADES = (GREY, GREEN, VERMILION, SKY)  # One for each arity in Figure 2
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -59,18 +55,16 @@ def scores(
     model: str = OURS,
     quantities: pd.DataFrame = MEASURES,
 ) -> pd.DataFrame:
-    """Return quantities of a model's forests against a number of its parts, such as
-    ``n_trees=5``.
-    """
+    """Return quantities of a model's forests against a number of parts, such as ``n_trees=5``."""
     names = quantities["quantity"]
     rows = means(numbers[numbers["model"] == model], variants, ["model", x], *names)
     return rows.melt(x, names, "quantity", "y").merge(quantities).rename(columns={x: "x"})
 
 
 def single_trees(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the scores of single trees and of ensembles of LdSM and FastXML, from bottom to top.
+    """Return the scores of LdSM's and FastXML's single trees and ensembles, from bottom to top.
 
-    In their names, 1 is the first tree of an ensemble, and 1* is the best single tree of a search.
+    Names end in 1 for the first tree, and in 1* for the best of a search.
     """
     names = MEASURES["quantity"]
     forests = means(numbers, "n_trees=.*", ["model", "n_trees"], *names)
@@ -87,15 +81,13 @@ def single_trees(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def depths(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the depth of the deepest tree on each dataset, and multiples of the depth of a
-    balanced tree.
-    """
+    """Return the largest depth on each dataset, and multiples of a balanced tree's."""
     rows = means(numbers, "", ["dataset", "m", "arity"], "depth")
     trees = rows.assign(
         x=rows["m"], y=rows["depth"], name=rows["dataset"] + rows["arity"].map(", M = {:g}".format)
     )
     lines = [trees.assign(label="LdSM", color=BLUE, marker="o", linestyle="none")]
-    # The lines are straight on a logarithmic scale, so two points suffice.
+    # Lines are straight on a logarithmic scale, so two points suffice.
     ends = pd.DataFrame({"x": [rows["m"].min() / 2, 2 * rows["m"].max()]})
     for arity, colour in zip(rows["arity"].sort_values().unique(), SHADES, strict=False):
         name = f"log{arity:g}".translate(SUBSCRIPTS)
@@ -106,11 +98,9 @@ def depths(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def objectives(numbers: pd.DataFrame, tree: int) -> pd.DataFrame:
-    """Return the objectives J against epochs on five levels of a tree of the first seed, and the
-    bounds of J (Lemma 1).
+    """Return the objectives J against epochs on five levels of a tree, and their bounds (Lemma 1).
 
-    A line shows the mean over the nodes of a level, and a band extends from the smallest to the
-    largest.
+    Lines are means over a level's nodes for the first seed, and bands have their range.
     """
     about = facts(numbers)
     numbers = numbers[numbers["record"] == numbers["record"].iloc[0]]

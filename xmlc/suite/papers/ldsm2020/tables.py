@@ -1,6 +1,4 @@
-"""Declare the tables of ldsm2020: precision, costs and the shape of trees, next to the paper's
-numbers.
-"""
+"""Tables of ldsm2020: precision, costs and the shape of trees, next to the paper's numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from xmlc.suite.papers.ldsm2020.claims import claims as claims
 from xmlc.suite.papers.tables import Table, TableSpec, columns, not_run, table_of_datasets
 from xmlc.suite.results.numbers import ABOUT
 
-# The only model that the paper measured. The paper quotes the numbers of all other models.
+# The only model that the paper measured and did not quote
 OURS = "ldsm"
 TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", OURS, "ldsm-mean")
 TREES = Where("ranking", "full", models=TREE_BASED)
@@ -27,7 +25,7 @@ PREDICTED = (
 
 
 def ranked(name: str, *quantities: str, **about: Any) -> TableSpec:
-    """Declare a table of rankings. ``about`` is passed to `TableSpec`."""
+    """Declare a table of rankings, with ``about`` for `TableSpec`."""
     return TableSpec(
         name=name,
         keys=MODEL_KEYS,
@@ -84,18 +82,12 @@ table7 = replace(
 
 
 def lemma_1_holds(arity: float, lambda_1: float, lambda_2: float) -> bool:
-    """Return whether Lemma 1 applies to the values of M, lambda_1 and lambda_2.
-
-    The arity M must satisfy M - 3 < lambda_2 / lambda_1.
-    """
+    """Return whether Lemma 1 applies: the arity M must satisfy M - 3 < lambda_2 / lambda_1."""
     return lambda_2 > (arity - 3) * lambda_1
 
 
 def _against_lemma_1(table: Table) -> list[str]:
-    """Return a footnote on the settings to which Lemma 1 does not apply.
-
-    Lemma 1 states that balanced and pure splits are best.
-    """
+    """Return a footnote on settings without Lemma 1, by which balanced and pure splits are best."""
     settings = ["arity", "lambda_1", "lambda_2"]
     numbers = table.numbers[table.numbers["quantity"].isin(settings)]
     numbers = numbers[numbers["variant"] == ABOUT].drop_duplicates(["dataset", "quantity"])

@@ -1,9 +1,8 @@
-"""Test the statements of oplt2021. Page numbers begin with 1 at the paper's first page.
+"""Test the statements of oplt2021, whose page 1 is the paper's first.
 
-Models are compared on each dataset and seed at equal numbers of passes. Parabel has no passes, and
-is compared with the models with the most passes. The claims are about trees that grow by the rule
-of the authors' program, as in the paper. Claims on CMT have a second version, about trees that grow
-by Algorithm 8 as published.
+Models are compared on each dataset and seed at equal numbers of passes, and Parabel, which has
+none, with the most passes. Trees grow by the rule of the authors' program, as in the paper, but
+claims on CMT have a second version with Algorithm 8 as published.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from xmlc.suite.papers.claims import claims_of
 from xmlc.suite.papers.effects import about, fact, lead, least, ratio, scores, union
 from xmlc.suite.results.titles import model_title, without_passes
 
-WIKI10 = 30_938  # Number of labels of Wiki10. The paper calls datasets with more labels "larger".
+WIKI10 = 30_938  # Labels of Wiki10. The paper calls datasets "larger" if they have more.
 SINGLE = 1.0  # Mean number of labels per instance in few-shot datasets.
 # Trees grow by the rule of the authors' program.
 ONLINE = ("oplt-r-program", "oplt-b-program")
@@ -28,26 +27,25 @@ BALANCES = Where("sweep", "full", sweeps=("balance",))
 
 
 def larger_than_wiki10(numbers: pd.DataFrame) -> pd.Series:
-    """Return whether the dataset of each number has more labels than Wiki10."""
+    """Return whether a number's dataset has more labels than Wiki10."""
     return fact(numbers, "m") > WIKI10
 
 
 def _has_levels(numbers: pd.DataFrame) -> pd.Series:
-    """Return whether the tree of each record has levels: all labels may fit below one node."""
+    """Return whether a record's tree has levels, unlike one with all labels below one node."""
     return ~(fact(numbers, "m") <= fact(numbers, "max_leaf"))
 
 
 def _multi_label(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the numbers on multi-label datasets, of trees on which the policy has an effect."""
     return numbers[_has_levels(numbers) & (fact(numbers, "labels_per_instance") != SINGLE)]
 
 
 def _pairs(
     numbers: pd.DataFrame, quantity: str, models: Sequence[str], rivals: Sequence[str]
 ) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
-    """Yield the title of a model, the quantity of its runs, and that of a rival's runs.
+    """Yield the title of a model, and the quantity of its runs and of a rival's at equal passes.
 
-    Both have the same number of passes. A rival without passes is paired with the most passes.
+    A rival without passes is paired with the most.
     """
     values = {name: scores(numbers, quantity, model=name) for name in numbers["model"].unique()}
     for model, ours in values.items():
@@ -70,28 +68,25 @@ def _pairs(
 def leads(
     numbers: pd.DataFrame, models: Sequence[str], rivals: Sequence[str], sign: int = 1
 ) -> pd.DataFrame:
-    """Compare P@1 of models and their rivals on multi-label datasets.
-
-    The effect for a dataset, subject and seed is the smallest of the differences, each multiplied
-    by ``sign``.
+    """Compare P@1 of models and rivals on multi-label datasets, by the smallest difference times
+    ``sign``.
     """
     pairs = _pairs(_multi_label(numbers), "p@1", models, rivals)
     return least(*(about(sign * (ours - other), title) for title, ours, other in pairs))
 
 
 def trains_slower_than_offline(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Compare the CPU times of training between each online policy and IPLT."""
+    """Compare CPU times of training each online policy and IPLT."""
     pairs = _pairs(_multi_label(numbers), "train_cpu_seconds", ONLINE, ["iplt"])
     return union(*(about(ratio(ours, other), title) for title, ours, other in pairs))
 
 
 def accuracy_above_memory_tree(numbers: pd.DataFrame, policies: Sequence[str]) -> pd.DataFrame:
-    """Compare the accuracy of both policies and of CMT, on the test set and over a stream.
-
-    A model predicts each instance of the stream before learning from this instance.
+    """Compare the accuracy of policies and of CMT, on the test set and in progressive
+    validation.
     """
     effects = []
-    # P@1 equals the accuracy, because instances have one label.
+    # P@1 is the accuracy, because instances have one label.
     for title, ours, other in _pairs(numbers, "p@1", policies, ["cmt"]):
         effects.append(about(ours - other, title))
     for base in policies:
@@ -102,11 +97,9 @@ def accuracy_above_memory_tree(numbers: pd.DataFrame, policies: Sequence[str]) -
 
 
 def balance_helps(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Compare P@1 of trees that are built with the score of the authors' program or the printed
-    score.
+    """Compare P@1 of trees built with the score of the authors' program and with the printed one.
 
-    Records are left out if the score printed in the paper does not give deeper trees. The paper
-    varies alpha instead of the score.
+    Records count only if the printed score gives deeper trees. The paper varies alpha instead.
     """
     numbers = numbers[_has_levels(numbers)]
     apart = scores(numbers, "p@1", PROGRAM) - scores(numbers, "p@1", PRINTED)

@@ -1,4 +1,4 @@
-"""Specify Figure 2 of oplt2021: progressive validation."""
+"""Figure 2 of oplt2021: progressive validation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xmlc.suite.config.planned import STREAMS
 from xmlc.suite.papers.plotting import BLUE, GREEN, ORANGE, SKY, VERMILION, FigureSpec, Plot, means
 from xmlc.suite.results.titles import model_title, without_passes
 
-# Line styles distinguish curves in black-and-white prints. A policy has the same style for both
+# Line styles distinguish curves in black-and-white prints, and a policy's is the same for both
 # rules of tree growth.
 COLOURS = {
     "oplt-b": BLUE,
@@ -18,15 +18,14 @@ COLOURS = {
     "cmt": GREEN,
 }
 LINES = {"oplt-r": "dashed", "oplt-r-program": "dashed", "cmt": "dotted"}
-FIRST = 10  # Number of instances at which curves begin, because earlier values vary too much.
+FIRST = 10  # Instances at which curves begin, because earlier values vary too much
 
 
 def learning(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the entropy reduction of each model after each number of instances.
-
-    It is computed from accuracies that are averaged over seeds before taking logarithms.
+    """Return each model's entropy reduction after each number of instances, from accuracies
+    averaged over seeds before logarithms are taken.
     """
-    from xmlc.metrics.progressive import entropy_reduction  # This import loads numba.
+    from xmlc.metrics.progressive import entropy_reduction  # Loads numba
 
     rows = means(numbers, "instances=.*", ["model", "instances"], "accuracy")
     constants = means(numbers, "", ["model"], "constant_accuracy").set_index("model")[
@@ -36,7 +35,7 @@ def learning(numbers: pd.DataFrame) -> pd.DataFrame:
     for model, line in rows.groupby("model"):
         bits = entropy_reduction(line["accuracy"].to_numpy(), constants[model])
         base, passes = without_passes(str(model))
-        # A stream is one pass, so the title omits the number of passes.
+        # A stream is one pass, so the title omits the number.
         title = model_title(base if passes == 1 else str(model))
         style = {"color": COLOURS.get(base), "linestyle": LINES.get(base)}
         line = line.assign(x=line["instances"], y=bits, label=title, **style)

@@ -1,4 +1,4 @@
-"""Declare the tables of oplt2021: datasets, precision and costs of online trees."""
+"""Tables of oplt2021: datasets, precision and costs of online trees."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ table1 = table_of_datasets(
 
 
 def better_passes(table: Table) -> pd.DataFrame:
-    """Return a row for each dataset and method, with the number of passes that has the best mean
-    P@1.
-    """
+    """Return a row for each dataset and method, with the passes of the best mean P@1."""
     means = mean_over_seeds(table.own, MODEL_KEYS)
     runs = [without_passes(model) for model in means["model"]]
     means["method"] = [method for method, _ in runs]
@@ -42,7 +40,7 @@ def better_passes(table: Table) -> pd.DataFrame:
         means.groupby(["dataset", "method"], sort=False).ngroup().argsort(kind="stable")
     ]
     scores = means[means["quantity"] == "p@1"].astype({"value": float, "passes": float})
-    # The fewest passes come first among equal scores.
+    # The fewest passes count among equal scores.
     best = scores.sort_values(["value", "passes"], ascending=[False, True], kind="stable")
     best = best.drop_duplicates(["dataset", "method"])
     rows = means.merge(best[[*MODEL_KEYS]], on=MODEL_KEYS)

@@ -1,4 +1,4 @@
-"""Test the statements of plt2016. Page numbers begin with 1 at the paper's first page."""
+"""Test the statements of plt2016, whose page 1 is the paper's first."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ PLTS = EXACT, HASHED = "plt", "plt-hashed"
 FOREST = "fastxml"
 MODELS = (*PLTS, FOREST)
 METHODS = ("fta", "sto", "ofo")
-FEW_LABELS = 6  # The paper calls numbers of labels per instance below 6 "small" (Section 6.1).
+FEW_LABELS = 6  # "Small" numbers of labels per instance are below it (Section 6.1)
 
 
 def few_labels(numbers: pd.DataFrame) -> pd.Series:
-    """Return whether the dataset of each number has few labels per instance."""
+    """Return whether a number's dataset has few labels per instance."""
     return fact(numbers, "labels_per_instance") < FEW_LABELS
 
 
 def of_the_paper(numbers: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Return the numbers of one quantity, with only one kind of PLT for each dataset and seed.
+    """Return the numbers of one quantity, with one kind of PLT for each dataset and seed.
 
-    If the paper's PLT with hashed weights was run, the PLT with exact weights is left out. Their
-    results are nearly equal.
+    If run, it is the paper's PLT with hashed weights, because exact ones give nearly equal results.
     """
     numbers = numbers[numbers["quantity"] == quantity]
     runs = pd.MultiIndex.from_frame(numbers[["dataset", "seed"]])
@@ -36,12 +35,11 @@ def of_the_paper(numbers: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 
 def _beside(plt: pd.DataFrame, forest: pd.DataFrame) -> pd.DataFrame:
-    """Return numbers of FastXML next to the numbers of each PLT on the same dataset and seed."""
+    """Return FastXML's numbers in the rows of PLTs of the same dataset and seed."""
     return forest.reindex(plt.index.droplevel("model")).set_axis(plt.index)
 
 
 def _plt_and_forest(numbers: pd.DataFrame, quantity: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a quantity of PLT and of FastXML, with a row for each dataset, PLT and seed."""
     plt = scores(of_the_paper(numbers, quantity), quantity, model=PLTS)
     return plt, _beside(plt, scores(numbers, quantity, model=FOREST))
 
@@ -53,9 +51,7 @@ def precision_on_par(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def better_on_half(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Measure the share of datasets on which P@1 of PLT is higher than that of FastXML, minus
-    0.5.
-    """
+    """Measure on which share of datasets PLT beats FastXML in P@1, minus 0.5."""
     lead = precision_on_par(numbers).dropna(subset=[0])
     share = (lead > 0).groupby(level="seed").mean() - 0.5
     return pd.concat({"all": share}, names=["dataset"])
@@ -73,44 +69,40 @@ def _tuned(
     methods: Sequence[str] = METHODS,
     models: str | Sequence[str] = MODELS,
 ) -> list[pd.DataFrame]:
-    """Return a quantity of each threshold method, for the runs that have all methods."""
     numbers = of_the_paper(numbers, quantity)
     return common(*(scores(numbers, quantity, method=name, model=models) for name in methods))
 
 
 def _losses(numbers: pd.DataFrame, macro_f: str, methods: Sequence[str]) -> list[pd.DataFrame]:
-    """Return the loss in macro-F of each method from the validation to the test set."""
     validation = _tuned(numbers, f"validation_{macro_f}", methods)
     test = _tuned(numbers, macro_f, methods)
     return [before - after for before, after in zip(validation, test, strict=True)]
 
 
 def sto_best_on_validation(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Compare STO at the largest c of its grid with the better of FTA and OFO, in validation."""
+    """Compare STO at its largest c with the better of FTA and OFO, in validation."""
     fta, sto, ofo = _tuned(numbers, "validation_macro_f")
     highest = scores(numbers, "largest_c_validation_macro_f", method="sto", model=MODELS)
     return highest.loc[sto.index] - np.maximum(fta, ofo)
 
 
 def sto_loses_most_on_test(numbers: pd.DataFrame, macro_f: str = "macro_f") -> pd.DataFrame:
-    """Compare STO with FTA and OFO by the loss in macro-F from the validation to the test set."""
+    """Compare STO with FTA and OFO by the loss in macro-F from validation to test."""
     fta, sto, ofo = _losses(numbers, macro_f, METHODS)
     return sto - np.maximum(fta, ofo)
 
 
 def fta_and_ofo_lose_nothing(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Compare macro-F on the validation set with macro-F on the test set, for FTA and OFO.
-
-    OFO (a, b) is left out, because its macro-F falls by up to 26 points in the paper's Table 4.
+    """Compare validation and test macro-F of FTA and OFO, without OFO (a, b), which falls by up to
+    26 points in the paper's Table 4.
     """
     fta, ofo = _losses(numbers, "macro_f", ("fta", "ofo"))
     return -np.maximum(fta.abs(), ofo.abs())
 
 
 def sto_outperformed(numbers: pd.DataFrame, macro_f: str = "macro_f") -> pd.DataFrame:
-    """Compare STO on the test set with FTA or OFO, whichever is better on the validation set.
-
-    Choosing FTA or OFO on the test set would favour FTA and OFO over STO.
+    """Compare STO on the test set with FTA or OFO, whichever is better in validation, because a
+    choice on the test set would favour them over STO.
     """
     tuned = _tuned(numbers, f"validation_{macro_f}")
     test = _tuned(numbers, macro_f)
@@ -126,18 +118,16 @@ def is_better(numbers: pd.DataFrame, method: str, others: Sequence[str]) -> pd.D
 
 
 def sto_costs_most(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Compare STO with FTA and OFO by the number of inner products that PLT computes.
-
-    With lower thresholds, PLT visits more nodes of the tree.
+    """Compare STO with FTA and OFO by PLT's number of inner products, because lower thresholds
+    visit more nodes.
     """
     fta, sto, ofo = _tuned(numbers, "inner_products", models=PLTS)
     return ratio(sto, np.maximum(fta, ofo)).where(np.minimum(fta, ofo) > 0)
 
 
 def cheapest_alternative(numbers: pd.DataFrame, cost: str) -> pd.DataFrame:
-    """Measure the cost of the cheapest alternative to PLT with FTA, as a multiple of its cost.
-
-    The alternatives to PLT with FTA are PLT with STO or OFO, and FastXML with all three methods.
+    """Measure the cost of the cheapest alternative to PLT with FTA as a multiple of its cost, among
+    PLT with STO or OFO and FastXML with all three methods.
     """
     fta, sto, ofo = _tuned(numbers, cost, models=PLTS)
     cheapest = np.minimum(sto, ofo)

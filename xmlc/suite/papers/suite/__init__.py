@@ -1,1 +1,1 @@
-"""Define the tables of a study. A study is a user's suite, for which no paper publishes numbers."""
+"""The tables of a study, a user's suite without published numbers."""

@@ -1,12 +1,12 @@
-"""Declare the tables of a study that differ from a paper's tables."""
+"""The tables of a study that differ from a paper's."""
 
 from dataclasses import replace
 
 from xmlc.suite.papers.common import tables
 from xmlc.suite.papers.tables import by_method
 
-# For macro-F over all labels, no best number is marked. If most labels have no test instance, 0/0 =
-# 1 favours methods that predict few labels.
+# No best macro-F over all labels is marked, because 0/0 = 1 favours methods that predict few labels
+# if most labels have no test instance.
 table2 = replace(
     tables.table2,
     panels=(

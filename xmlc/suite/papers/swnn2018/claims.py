@@ -1,10 +1,8 @@
-"""Test the statements of swnn2018.
+"""Test the statements of swnn2018, by section or table because the paper has no page numbers.
 
-The paper has no page numbers, so the sources of statements are sections and tables.
-
-All trials of the search of Section 4.3 are scored on the same splits. Paired differences of
-instances give the standard error of the difference between two trials. Two trials with equal
-rankings give no effect.
+All trials of the search of Section 4.3 are scored on the same splits. Their paired differences on
+instances give the standard error of the difference between two trials, but equal rankings give no
+effect.
 """
 
 from __future__ import annotations
@@ -20,36 +18,33 @@ from xmlc.suite.papers.outcome import Effect
 
 OURS = "swnn-searched"
 ONE_VERSUS_REST = "br"
-# One-versus-rest is trained only on small datasets, because only claims need this model.
+# One-versus-rest is trained only on small datasets, because only claims need it.
 BESIDE_BR = Where("ranking", "full", beside=(ONE_VERSUS_REST, 500))
 METRICS = ("p@1", "p@3", "p@5")
-SIZES = (25, 50, 75)  # Values of S in the second stage of the search.
+SIZES = (25, 50, 75)  # S in the second stage of the search.
 MEDIAN = 28
 
 
 def has_more_labels_than_instances(numbers: pd.DataFrame) -> pd.Series:
-    """Return whether the dataset of each number has more labels than training instances."""
+    """Return whether a number's dataset has more labels than training instances."""
     return fact(numbers, "m") > fact(numbers, "n_train")
 
 
 def has_at_most_as_many_labels(numbers: pd.DataFrame) -> pd.Series:
-    """Return whether the dataset of each number has at most as many labels as training
-    instances.
-    """
+    """Negate `has_more_labels_than_instances`."""
     return fact(numbers, "m") <= fact(numbers, "n_train")
 
 
 def precision_above_one_versus_rest(numbers: pd.DataFrame, sign: int = 1) -> pd.DataFrame:
-    """Compare SWNN and one-versus-rest by the precision of their rankings.
+    """Compare the precision of SWNN and one-versus-rest.
 
-    With few labels, the claim contradicts Section 5, according to which SWNN suits datasets with
-    fewer labels best.
+    With few labels, the claim contradicts Section 5, by which SWNN suits fewer labels best.
     """
     return sign * lead(numbers, METRICS, OURS, ONE_VERSUS_REST)
 
 
 def _searches(numbers: pd.DataFrame) -> Iterator[tuple[pd.Series, pd.DataFrame]]:
-    """Yield the result of each search and its trials, with a column for each quantity."""
+    """Yield the result and the trials of each search."""
     index = ["dataset", "seed", "variant"]
     for _, search in numbers.groupby("record", sort=False):
         table = search.pivot(index=index, columns="quantity", values="value")
@@ -60,10 +55,7 @@ def _searches(numbers: pd.DataFrame) -> Iterator[tuple[pd.Series, pd.DataFrame]]
 
 
 def _effect(result: pd.Series, trials: pd.DataFrame, one: int, other: int) -> Iterator[Effect]:
-    """Yield the difference in mean precision between two trials, with its standard error.
-
-    Nothing is yielded if the rankings of the trials are equal.
-    """
+    """Yield the difference in mean precision between two trials, unless rankings are equal."""
     if one == other:
         return
     error = trials.loc[max(one, other), f"error_{min(one, other)}"]
@@ -74,15 +66,11 @@ def _effect(result: pd.Series, trials: pd.DataFrame, one: int, other: int) -> It
 
 
 def _first_stage(trials: pd.DataFrame) -> pd.DataFrame:
-    """Return the trials of a search that have the same S as the first trial."""
     return trials[trials["S"] == trials["S"].iloc[0]]
 
 
 def jaccard_helps(numbers: pd.DataFrame) -> Iterator[Effect]:
-    """Compare the best trial with beta = 1 and the best trial with beta = 0.
-
-    Values of alpha that were not tried with both values of beta are left out.
-    """
+    """Compare the best trials with beta = 1 and beta = 0, for values of alpha tried with both."""
     for result, trials in _searches(numbers):
         tried = _first_stage(trials)
         tried = tried[tried["beta"].isin([0, 1])]
@@ -93,10 +81,7 @@ def jaccard_helps(numbers: pd.DataFrame) -> Iterator[Effect]:
 
 
 def weighted_votes_help(numbers: pd.DataFrame) -> Iterator[Effect]:
-    """Compare the trials with weighted votes (alpha = 1) and unweighted votes (alpha = 0).
-
-    Both have beta = 0.
-    """
+    """Compare weighted votes (alpha = 1) with unweighted ones (alpha = 0), both with beta = 0."""
     for result, trials in _searches(numbers):
         tried = _first_stage(trials)
         places = tried[tried["beta"] == 0].reset_index().set_index("alpha")["trial"]
@@ -105,7 +90,7 @@ def weighted_votes_help(numbers: pd.DataFrame) -> Iterator[Effect]:
 
 
 def size_of_neighbourhood_hardly_matters(numbers: pd.DataFrame) -> Iterator[Effect]:
-    """Compare the worst and the best S in `SIZES`, among trials with the best alpha and beta."""
+    """Compare the worst and the best S in `SIZES`, with the best alpha and beta."""
     for result, trials in _searches(numbers):
         is_best = (trials["alpha"] == result["alpha"]) & (trials["beta"] == result["beta"])
         precision = trials["mean_precision"][is_best & trials["S"].isin(SIZES)]
@@ -114,30 +99,23 @@ def size_of_neighbourhood_hardly_matters(numbers: pd.DataFrame) -> Iterator[Effe
 
 
 def _statistic(numbers: pd.DataFrame, quantity: str, counted: str = "") -> pd.Series:
-    """Return a number about the training set of each dataset."""
     rows = numbers[(numbers["variant"] == counted) & (numbers["quantity"] == quantity)]
     return rows.set_index("dataset")["value"]
 
 
 def _exact(values: pd.Series) -> list[Effect]:
-    """Return effects that involve no random choice."""
     return [Effect(dataset, "", 0, value, 0) for dataset, value in values.items()]
 
 
 def most_labels_are_rare(numbers: pd.DataFrame) -> list[Effect]:
-    """Divide `MEDIAN` by the median number of occurrences of a label in each dataset.
-
-    `MEDIAN` is the largest median in Table 2, which belongs to AmazonCat. Labels that never occur
-    are left out.
+    """Divide `MEDIAN`, the largest median in Table 2 (AmazonCat), by the median number of
+    occurrences of a label that occurs.
     """
     return _exact(MEDIAN / _statistic(numbers, "median", "instances_per_label_seen"))
 
 
 def short_index_lists(numbers: pd.DataFrame) -> list[Effect]:
-    """Divide the number of instances by the mean number of occurrences of a feature.
-
-    Features that never occur are left out.
-    """
+    """Divide the number of instances by the mean occurrences of a feature that occurs."""
     length = _statistic(numbers, "mean", "occurrences_per_feature_seen")
     return _exact(_statistic(numbers, "n_train") / length)
 

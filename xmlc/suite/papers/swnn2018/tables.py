@@ -1,6 +1,4 @@
-"""Declare the tables of swnn2018: statistics of datasets (Tables 1-5), precision and costs (Table
-6).
-"""
+"""Tables of swnn2018: statistics of datasets (Tables 1-5), precision and costs (Table 6)."""
 
 from __future__ import annotations
 
@@ -17,9 +15,9 @@ from xmlc.suite.results.numbers import mean_over_seeds
 from xmlc.suite.results.records.statistics import SUMMARY
 
 HYPERPARAMETERS = ("S", "alpha", "beta")
-# The only model that the paper measured. The paper quotes the numbers of all other models.
+# The only model that the paper measured and did not quote
 OURS = "swnn-searched"
-# Largest difference in points between comparable scores: "by approximately 1 %" (Section 4.3).
+# Points between comparable scores, "by approximately 1 %" (Section 4.3)
 CLOSE = 1.0
 
 table1 = table_of_datasets(
@@ -34,9 +32,7 @@ def _counts(counted: str, table: Table) -> pd.DataFrame:
 
 
 def summary_table(name: str, counted: str, text: str) -> TableSpec:
-    """Declare one of Tables 2-5: the five-number summary and the mean of the counts ``counted`` in
-    each dataset.
-    """
+    """Declare one of Tables 2-5: five-number summary and mean of counts."""
     caption = f"Number of {text}. Quartiles are interpolated, and the paper does not define them."
     return table_of_datasets(name, *SUMMARY, caption=caption, rows=partial(_counts, counted))
 
@@ -55,10 +51,8 @@ table5 = summary_table("table5", "occurrences_per_feature_seen", FEATURES)
 
 
 def _with_comparable(table: Table) -> pd.DataFrame:
-    """Return the means over seeds.
-
-    A precision of the paper's method is bold if it is at most `CLOSE` points below the best quoted
-    precision.
+    """Return means over seeds, with bold precision of SWNN at most `CLOSE` below the best
+    quoted.
     """
     means = mean_over_seeds(table.own, MODEL_KEYS)
     quoted = table.published[
