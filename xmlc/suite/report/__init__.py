@@ -1,3 +1,1 @@
-"""Report the results of a run: a page of results, comparisons with published and reference tables,
-and the status.
-"""
+"""The results of a run: pages, status, and comparisons with published and reference tables."""

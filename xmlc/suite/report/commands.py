@@ -1,6 +1,5 @@
-"""Define the commands that show, check and compare the results of a run.
-
-The commands of this module do not change the run's records or tables.
+"""Commands that show, check and compare the results of a run, of which only `verify` may delete
+files.
 """
 
 from __future__ import annotations
@@ -64,10 +63,7 @@ def show_command(files: tuple[Path, ...], brief: bool) -> None:
 
 
 def first_panel(text: str) -> str:
-    """Return the heading and the rows of the first panel with results, in a table as Markdown.
-
-    Panels that only describe datasets are skipped.
-    """
+    """Return the first panel with results in Markdown, not one that only describes datasets."""
     blocks = text.split("\n\n")
     panels = [k for k, block in enumerate(blocks) if block.startswith("|")]
     first = next((k for k in panels if blocks[k - 1] != "**Datasets**"), 0)
@@ -93,7 +89,7 @@ def status_command(ctx: click.Context, settings: tuple[str, ...]) -> None:
     unfinished = [*unfinished_files(), *outdated_files(settings, run.targets)]
     exists = planned["file"].map(os.path.exists).astype(bool)
     planned["done"] = exists & ~planned["file"].map(paths.output_of).isin(unfinished)
-    files = [*planned["file"], *run.files]  # The last run may make more, such as baselines.
+    files = [*planned["file"], *run.files]  # The last run may make more, such as baselines
     failed = [failure for failure in failures(LOGS) if is_planned(failure.log, files)]
     click.echo(to_text(planned, failed, run), nl=False)
     if not planned["done"].all():
@@ -101,21 +97,15 @@ def status_command(ctx: click.Context, settings: tuple[str, ...]) -> None:
 
 
 def current_tables() -> tuple[list[Manifest], list[Failure]]:
-    """Return the current tables, and print and return a failure for each outdated one.
-
-    A table is outdated if its records were deleted or rebuilt later.
-
-    Raises
-    ------
-    XmlcError
-        No table is finished, or all are outdated.
+    """Return the current tables, and a failure, also printed, for each table whose records were
+    deleted or rebuilt later.
     """
     current = []
     stale = []
     for made in finished_tables(TABLES):
         file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
         table = file.with_suffix(".md")
-        # An archive has no Markdown files of tables, so it is only checked that the records exist.
+        # An archive has no Markdown files, so only the existence of records is checked.
         written = table.stat().st_mtime_ns if table.exists() else math.inf
         if all(record.exists() and record.stat().st_mtime_ns <= written for record in made.records):
             current.append(made)
@@ -138,10 +128,10 @@ def current_tables() -> tuple[list[Manifest], list[Failure]]:
 def report_command(out: Path) -> None:
     """Write all finished tables and figures as HTML pages.
 
-    The page index.html in the folder links to a separate page for each paper. The pages replace an
-    earlier report, but not a folder with other files.
+    The page index.html links to a page for each paper. The pages replace an earlier report, but not
+    a folder with other files.
     """
-    from xmlc.suite.report.page import pages_of  # Jinja takes a while to import.
+    from xmlc.suite.report.page import pages_of  # Jinja takes a while to import
 
     current, stale = current_tables()
     judge = Judge.of_project(config_folder())
@@ -171,8 +161,7 @@ def archive_command(out: Path) -> None:
     """Archive the records and figures of finished tables.
 
     To rebuild the page, unpack the archive in a folder with the project's config and
-    results/published, and run `xmlc report` there. The archive contains no datasets, models or
-    estimates.
+    results/published, and run `xmlc report` there. It contains no datasets, models or estimates.
     """
     current, _ = current_tables()
     files = write_archive(current, out)
@@ -242,14 +231,14 @@ def compare_command(
 ) -> None:
     """List the numbers that differ between OLD and NEW tables.
 
-    OLD and NEW are two CSV files, two folders of CSV files, or two folders of suites. Only suites
-    in OLD are compared. The output begins with fingerprints, counts of verdicts, and the settings
-    that differ. Then it lists the cells, rows and tables that differ, beginning with the largest
-    moves of headline quantities.
+    OLD and NEW are two CSV files, two folders of CSV files, or two folders of suites, of which only
+    those in OLD are compared. Fingerprints, counts of verdicts, and the settings that differ come
+    first. Then follow the cells, rows and tables that differ, beginning with the largest moves of
+    headline quantities.
 
-    Numbers are compared exactly if no tolerance is given. One seed gives bit-identical numbers on
-    any processor and any number of threads. With --published, each measured number of OLD is judged
-    by a separate interval, and NEW may have more rows.
+    Without a tolerance, numbers are compared exactly, because one seed gives bit-identical numbers
+    on any processor and any number of threads. With --published, each measured number of OLD is
+    judged by an interval, and NEW may have more rows.
 
     Costs, such as times, are never judged. Exit status: 0 if nothing changed, or with --published;
     1 if a judged cell changed, or a row or table is missing or new; 2 if the comparison fails.
@@ -265,7 +254,7 @@ def compare_command(
         table = compare.listing(comparison.cells, published)
         if markdown:
             write_text(markdown, compare.to_markdown(head, table))
-    # The exit status is not 1, because 1 means that numbers changed.
+    # Not 1, which means that numbers changed
     except (XmlcError, OSError) as error:
         click.echo(f"xmlc: error: {error}", err=True)
         ctx.exit(2)
@@ -286,7 +275,7 @@ def accept_command(tables: Path, reference: Path) -> None:
     TABLES/<suite>/*.csv replace the files in REFERENCE/<suite>/. Suites without a folder in
     REFERENCE are skipped, and tables that the run lacks do not change. Costs (times, memory) and
     numbers of threads are left out, so that `git diff` shows the numbers that changed. For claims,
-    `git diff` also shows changes of the data and settings.
+    it also shows changes of the data and settings.
     """
     for file in compare.accept(tables, reference):
         click.echo(file)
@@ -295,12 +284,12 @@ def accept_command(tables: Path, reference: Path) -> None:
 @click.command()
 @click.argument("given", metavar="[PATH]...", type=ANY, nargs=-1)
 def fingerprint_command(given: tuple[Path, ...]) -> None:
-    """Print a fingerprint of the numbers in each PATH.
+    """Print a fingerprint of the numbers in each PATH, which is equal for equal numbers.
 
-    Equal fingerprints mean equal numbers. PATH is a table (CSV), an array file (.npy, .npz), or a
-    folder of them, such as a model or a prepared dataset [default: results/tables]. Costs (times,
-    memory), numbers of threads, and the order of rows and columns do not count. Fingerprints of
-    parts are printed before the fingerprint of the whole.
+    PATH is a table (CSV), an array file (.npy, .npz), or a folder of them, such as a model or a
+    prepared dataset [default: results/tables]. Costs (times, memory), numbers of threads, and the
+    order of rows and columns do not count. Fingerprints of parts precede the fingerprint of the
+    whole.
     """
     lines = []
     for path in given or (TABLES,):
@@ -317,8 +306,7 @@ def seed_variation_command(tables: Path, out: Path) -> None:
 
     TABLES is a folder of tables from several seeds (key `seeds` of the configuration), each with
     another 80/20 split. `xmlc compare --published` and the report compute the interval of each cell
-    from the values of several seeds. Lines of the file are kept if TABLES do not contain their
-    dataset.
+    from these values. Lines of the file are kept if TABLES do not contain their dataset.
     """
     runs = runs_of(finished_tables(tables))
     write_runs(runs, out)

@@ -1,4 +1,4 @@
-"""Compare our tables with each other or with a paper's, cell by cell. Replace reference tables."""
+"""Compare tables with each other or with a paper's, cell by cell, and replace reference tables."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from xmlc.suite.results.numbers import as_floats, index_of, read_cells, read_pub
 from xmlc.suite.results.settings import settings_line
 from xmlc.suite.results.verdicts import Verdict
 
-# Quantities that are the main results of the papers and of studies.
+# The main results of papers and studies.
 HEADLINES = ("p@1", "macro_f", "macro_f_present", "instance_f", "accuracy")
 SIDES = (Verdict.ABOVE, Verdict.BELOW)
-LISTED = 20  # Number of cells that the text lists, unless it lists all.
-LIMIT = 60_000  # The maximum number of characters of Markdown. GitHub allows 65,536 in a comment.
-ROW = ""  # The quantity of a cell that each row has, so that a row of costs only is compared, too.
+LISTED = 20  # Cells that the text lists, unless it lists all
+LIMIT = 60_000  # Characters of Markdown. GitHub allows 65,536 in a comment.
+ROW = ""  # The quantity of a cell that each row has, so that rows of costs alone are compared, too
 CELL = (
     "table",
     "dataset",
@@ -52,17 +52,12 @@ CELL = (
 class Comparison(NamedTuple):
     """The comparison of two sides, which are tables of xmlc or a paper.
 
-    Attributes
-    ----------
-    cells : DataFrame
-        One row for each cell of both sides. A table or a row that only one side has is one row
-        without a column. ``old`` and ``new`` are texts as in the files, and ``verdict`` is "" for
-        costs. ``variation`` is how far a cell moves by another choice of seeds, or NaN. If the old
-        side is a paper, ``variation`` is the interval of the published number, and ``kind``,
-        ``reason`` and ``fitted`` are fields of `xmlc.suite.report.verdicts.Judgement`.
-    head : list of str
-        Lines with the fingerprints, the counts of verdicts, and the settings that differ, or with
-        the counts of a paper.
+    ``cells`` has one row for each cell, and one without a column for a table or row that only one
+    side has. ``old`` and ``new`` are texts as in the files, ``verdict`` is "" for costs, and
+    ``variation`` is how far another choice of seeds moves them, or NaN. For a paper's numbers it is
+    the interval, and ``kind``, ``reason`` and ``fitted`` are fields of
+    `xmlc.suite.report.verdicts.Judgement`. ``head`` summarises fingerprints, verdicts and differing
+    settings.
     """
 
     cells: pd.DataFrame
@@ -74,28 +69,14 @@ def compare(
 ) -> Comparison:
     """Compare two CSV tables, or two folders of tables file by file.
 
-    Folders may contain one folder of tables for each suite. Only suites in the left folder are
-    compared. Without a tolerance, equal numbers of our own tables are bit-identical. Columns of
-    costs are not compared. Tables of claims, whose rows name no dataset, are compared only if both
-    sides are known to use the same data.
+    The left side is expected: published values, a reference, or an earlier run. Both may have one
+    folder of tables for each suite, of which only those on the left are compared. Costs are left
+    out, and tables of claims, whose rows name no dataset, are compared only if both sides are known
+    to use the same data.
 
-    Parameters
-    ----------
-    left : Path
-        The expected tables: published values, a reference, or an earlier run.
-    right : Path
-        The tables to judge.
-    judge : Judge or None
-        A judge is required if the left side has a paper's tables. The judge computes an interval
-        for each published number, and the right side may contain numbers that the left side lacks.
-    tolerance : float
-        The largest difference at which two of our numbers count as equal.
-
-    Raises
-    ------
-    XmlcError
-        A path does not exist, or a folder has no table. A table lacks a column with keys, or two of
-        its rows have the same keys.
+    Two of our numbers are equal if they differ by at most ``tolerance``, so 0 requires equal bits.
+    But if the left side is a paper's, each number needs an interval of the ``judge``, and the right
+    side may have more numbers.
     """
     for path in (left, right):
         if not path.exists():
@@ -163,9 +144,8 @@ def compare_cells(
 ) -> pd.DataFrame:
     """Compare the cells of two of our tables (`read_cells`) by their keys.
 
-    Two numbers are equal if they differ by no more than the tolerance, and other cells if their
-    texts are equal. A blank cell or NaN is a missing value. The variation of a number that moved is
-    estimated from the side with more seeds.
+    Texts must be equal, while blank cells and NaN are missing. The variation of a number that moved
+    is estimated from the side with more seeds.
     """
     keys = list(keys)
     sides = []
@@ -204,10 +184,8 @@ def compare_cells(
 
 
 def _tables(left: Path, right: Path) -> list[str]:
-    """Return the paths of the suites' tables on either side, in the order of suites and of tables
-    in a paper.
-
-    Other CSV files, and suites that only the right side has, are left out.
+    """Return paths of the suites' tables, in the order of suites and of a paper, without suites
+    that only the right side has.
     """
     defined = {spec.name for spec in chain(*map(tables_of, rooms()))}
     names = set()
@@ -221,7 +199,6 @@ def _tables(left: Path, right: Path) -> list[str]:
 
 
 def _fingerprint(side: Path, names: Sequence[str]) -> Fingerprint:
-    """Return the fingerprint of a table, or of a folder's tables with these names."""
     if not side.is_dir():
         return fingerprint(side)
     suites: dict[str, dict[str, Fingerprint]] = {"": {}}
@@ -233,16 +210,13 @@ def _fingerprint(side: Path, names: Sequence[str]) -> Fingerprint:
 
 
 def _counts(cells: pd.DataFrame) -> str:
-    """Return the number of cells, rows and tables for each verdict."""
     counts = cells["verdict"].value_counts()
     return ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in Verdict if verdict in counts)
 
 
 def published_lines(cells: pd.DataFrame) -> list[str]:
-    """Return a line for each kind of published numbers that counts their verdicts, measured numbers
-    first.
-
-    Numbers of another kind are counted only if we reran at least one of them.
+    """Return a line of verdicts for each kind of published numbers, measured ones first and other
+    kinds only if we reran any.
     """
     lines = []
     for kind in NumberKind:
@@ -262,12 +236,11 @@ def published_lines(cells: pd.DataFrame) -> list[str]:
 
 
 def listing(cells: pd.DataFrame, is_published: bool) -> pd.DataFrame:
-    """Return the texts of the cells, rows and tables that differ between two runs, or of a paper's
-    numbers.
+    """Return the texts of the cells that differ between two runs, or of a paper's numbers.
 
-    The columns are the headings. The largest moves of headline quantities come first, each once,
-    and after them moves within the variation over seeds. Of a paper, the measured numbers farthest
-    outside their intervals come first, and after them numbers without chance variation.
+    The largest moves of headline quantities come first, each once, and then moves within the
+    variation over seeds. For a paper, measured numbers farthest outside their intervals come first,
+    and then those without chance variation.
     """
     difference = as_floats(cells["new"]) - as_floats(cells["old"])
     size = difference.abs()
@@ -311,7 +284,6 @@ def listing(cells: pd.DataFrame, is_published: bool) -> pd.DataFrame:
 
 
 def _texts(old: str, new: str, difference: float) -> list[str]:
-    """Return both values and their difference with few decimals, or more if they look equal."""
     if not math.isfinite(difference):
         return [old or MISSING, new or MISSING, ""]
     moved = f"{difference:+.2f}"
@@ -324,7 +296,7 @@ def _texts(old: str, new: str, difference: float) -> list[str]:
 
 
 def to_text(head: Sequence[str], table: pd.DataFrame, listed: int) -> str:
-    """Return a comparison as text: its first lines, and the first rows of its table."""
+    """Return a comparison as text, with the first rows of its table."""
     text = "\n".join(head) + "\n"
     rows = table[:listed].to_numpy().tolist()
     if rows:
@@ -336,7 +308,7 @@ def to_text(head: Sequence[str], table: pd.DataFrame, listed: int) -> str:
 
 
 def to_markdown(head: Sequence[str], table: pd.DataFrame) -> str:
-    """Return a comparison as Markdown, cut off after `LIMIT` characters."""
+    """Return a comparison as Markdown of at most `LIMIT` characters and a note."""
     text = "".join(f"- {escaped(line)}\n" for line in head) + "\n"
     if len(table):
         text += f"| {' | '.join(table)} |\n|{' --- |' * len(table.columns)}\n"
@@ -348,26 +320,11 @@ def to_markdown(head: Sequence[str], table: pd.DataFrame) -> str:
 
 
 def accept(tables: Path, reference: Path) -> list[Path]:
-    """Replace the reference tables by the tables of a run, without columns of costs.
+    """Replace reference tables by the tables of a run, and return the written files.
 
-    Return the written files.
-
-    For claims, the data and settings of the run are written to a file next to the table. Costs are
-    left out because they differ from run to run. Without costs, a diff of two versions of a
-    reference table shows only changes of results.
-
-    Parameters
-    ----------
-    tables : Path
-        Folder with ``<suite>/<table>.csv`` for each table of the run.
-    reference : Path
-        Folder of reference tables with the same structure. Suites without a subfolder in
-        ``reference`` are skipped.
-
-    Raises
-    ------
-    XmlcError
-        No suite has both a table of the run and a folder of reference tables.
+    Both folders have ``<suite>/<table>.csv``, and suites without a folder in ``reference`` are
+    skipped. Costs are left out, so that a diff shows only changed results, but the data and
+    settings of claims go into a file next to the table.
     """
     written = []
     for file in sorted(tables.glob("*/*.csv")):

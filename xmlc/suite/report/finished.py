@@ -20,7 +20,7 @@ from xmlc.suite.results.manifest import SUFFIX, Manifest
 from xmlc.suite.results.numbers import ABOUT, read
 from xmlc.suite.results.records.base import RecordFile
 
-# Keys of the environment metadata that are not packages with their versions.
+# All other keys of the environment are packages with their versions
 NOT_PACKAGES = ("machine", "cpu", "threads", "time")
 ENVIRONMENT = (
     "split",
@@ -51,18 +51,11 @@ LONG_COLUMNS = (
 
 
 def write_archive(tables: Sequence[Manifest], out: Path) -> int:
-    """Write an archive of the files that a page of these tables needs, and return the number of
-    files.
+    """Archive the manifests, records and figures that a page of these tables needs, and return
+    their number.
 
-    These are the tables' manifests and records, and the papers' figures. The archive is a tar file
-    that is compressed by xz, and bit-identical for files of equal content, even if their owners and
-    dates differ.
-
-    Raises
-    ------
-    XmlcError
-        A file is outside the current folder, so an archive that contains this file could not be
-        unpacked elsewhere.
+    The tar file, compressed by xz, is bit-identical for files of equal content, even if their
+    owners and dates differ. Files must be below the current folder.
     """
     files: set[Path] = set()
     for made in tables:
@@ -84,16 +77,7 @@ def write_archive(tables: Sequence[Manifest], out: Path) -> int:
 
 
 def long_table(tables: Sequence[Manifest]) -> pd.DataFrame:
-    """Return all numbers in the records of some tables as one long table.
-
-    Each row contains one number of a record, the number's unit, and the record's environment
-    metadata.
-
-    Raises
-    ------
-    XmlcError
-        A record violates its schema.
-    """
+    """Return all numbers in the records of some tables, one a row, with unit and environment."""
     papers: dict[Path, dict[str, None]] = {}
     for made in tables:
         for path in made.records:
@@ -117,8 +101,7 @@ def long_table(tables: Sequence[Manifest]) -> pd.DataFrame:
 def environment_columns(record: RecordFile) -> dict[str, Any]:
     """Return the columns `ENVIRONMENT` of a record in the table of all numbers.
 
-    ``seconds`` and ``peak_mb`` are the time and the peak memory of the process that wrote the
-    record.
+    ``seconds`` and ``peak_mb`` are of the process that wrote the record.
     """
     environment: dict[str, Any] = getattr(record, "environment", None) or {}
     versions = [f"{name} {text}" for name, text in environment.items() if name not in NOT_PACKAGES]

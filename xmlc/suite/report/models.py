@@ -24,15 +24,12 @@ QUALITY = "p@1"
 TIME = "train_seconds"
 OF_SETS = ("macro_f_present", "instance_f")
 SHOWN = (QUALITY, "p@5", *OF_SETS, TIME, "predict_ms", "model_mb")
-FOR = "for-"  # Names of methods that optimise one measure begin with this prefix.
+FOR = "for-"  # Begins the names of methods that optimise one measure
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The models on one dataset, best P@1 first.
-
-    The drawing is None if fewer than two models have a time.
-    """
+    """The models on one dataset, best P@1 first, with a drawing if at least two have a time."""
 
     table: Table
     panel: Panel
@@ -40,9 +37,7 @@ class Comparison:
 
 
 def comparisons(records: Mapping[Path, RecordFile]) -> list[Comparison]:
-    """Return the comparison of models for each dataset with results on the test set, by number of
-    labels.
-    """
+    """Compare the models on each dataset with test results, fewest labels first."""
     kinds = RankingRecord | ThresholdRecord | InferenceRecord
     results = {path: record for path, record in records.items() if isinstance(record, kinds)}
     numbers = read(results, details=False)
@@ -55,9 +50,7 @@ def comparisons(records: Mapping[Path, RecordFile]) -> list[Comparison]:
 
 
 def with_distinct_names(panel: Panel) -> Panel:
-    """Return a panel in which models that share a title also have their name in the
-    configuration.
-    """
+    """Add models' names in the configuration to a title that they share."""
     rows = []
     for (title,), (cell, *_) in zip(panel.rows, panel.cells, strict=True):
         if panel.rows.count((title,)) > 1:
@@ -69,11 +62,9 @@ def with_distinct_names(panel: Panel) -> Panel:
 def best_numbers(table: Table) -> pd.DataFrame:
     """Return the mean numbers of each model.
 
-    For a measure of label sets, they come from the model's best method.
-
-    Methods that optimise another measure than the one of their column are left out.
+    Label sets are those of its best method, except methods for another measure.
     """
-    # Two tables may have two copies of a record.
+    # Two tables may have two copies of a record
     own = table.own.drop_duplicates([*KEYS, "method", "split", "seed", "quantity"])
     sizes = own[own["quantity"] == "m"].drop_duplicates("dataset").set_index("dataset")["value"]
     means = mean_over_seeds(own[own["quantity"].isin(SHOWN)], (*KEYS, "method")).dropna(
@@ -92,7 +83,7 @@ def best_numbers(table: Table) -> pd.DataFrame:
         .sort_values("value", ascending=False, kind="stable")
         .drop_duplicates([*KEYS, "quantity"])
     )
-    # Times differ from run to run anyway.
+    # Times differ from run to run anyway
     means["deviation"] = means["deviation"].mask(
         [column(quantity).cost for quantity in means["quantity"]]
     )
@@ -113,7 +104,7 @@ COMPARISON = TableSpec(
 
 
 def draw(numbers: pd.DataFrame) -> bytes | None:
-    """Draw P@1 of each model against the seconds of training, with the Pareto front, as an SVG."""
+    """Draw P@1 against training seconds as an SVG, with the Pareto front."""
     numbers = numbers[~numbers["model"].isin(LIMITS)]
     if means(numbers, "", ["model"], TIME, QUALITY).dropna()["model"].nunique() < 2:
         return None

@@ -43,24 +43,20 @@ class PaperPage:
     name: str
     title: str
     tables: list[Table]
-    #: All numbers that the paper published, with our numbers and the verdicts.
+    #: Published numbers, with ours and the verdicts.
     judged: pd.DataFrame
-    #: The verdict on each counted claim, by the statement in words.
+    #: Verdict on each counted claim, by the statement in words.
     claims: dict[str, str]
     #: Machines and versions of the records.
     environments: list[str]
-    #: The rows of `judged` for each table, by the place of a number
-    #: (`xmlc.suite.results.numbers.place_of`).
+    #: Rows of `judged` for each table, by place (`xmlc.suite.results.numbers.place_of`).
     verdicts: dict[str, dict[Key, dict[Hashable, Any]]]
-    #: The figures by name, as SVG.
+    #: SVGs by name.
     figures: dict[str, bytes]
 
     @property
     def shown(self) -> list[Table]:
-        """Return the tables to show: those of the paper, then its claims.
-
-        A suite without a paper shows all.
-        """
+        """Tables to show: the paper's and then its claims, or all of a suite without a paper."""
         shown = []
         for table in self.tables:
             name = table.spec.name
@@ -70,7 +66,7 @@ class PaperPage:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """Return the fingerprint of the paper's tables."""
+        """Fingerprint of the paper's tables."""
         return of_parts({one.spec.name + TABLE: fingerprint_of(one) for one in self.tables})
 
     def verdict_of(self, table: Table, cell: Cell) -> dict[Hashable, Any] | None:
@@ -83,14 +79,7 @@ class PaperPage:
 def pages_of(
     tables: Sequence[Manifest], failures: Sequence[Failure], judge: Judge, run: str = ""
 ) -> tuple[dict[str, str], pd.DataFrame]:
-    """Return the text of each file of the report by its path, and all published numbers with their
-    verdicts.
-
-    Raises
-    ------
-    XmlcError
-        A record of a table violates its schema.
-    """
+    """Return the report's files as texts by path, and all published numbers with verdicts."""
     known: Known = {}
     papers = []
     for name, finished in groupby(tables, key=lambda made: made.paper):
@@ -162,7 +151,7 @@ def _paper(name: str, finished: Sequence[Manifest], judge: Judge, known: Known) 
 
 
 def address_of(svg: bytes) -> str:
-    """Return an address that contains an SVG."""
+    """Return a data URL of an SVG."""
     return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
 
 

@@ -24,10 +24,7 @@ JUDGED = (NumberKind.MEASURED, NumberKind.QUOTED)
 
 
 def write_runs(runs: pd.DataFrame, file: Path) -> None:
-    """Write the lines of ``runs`` to the sorted CSV file atomically.
-
-    Lines of the file are kept if ``runs`` does not contain their dataset.
-    """
+    """Write the lines of ``runs`` to the sorted CSV file, in which lines of other datasets stay."""
     measured = {_dataset(*line) for line in runs.itertuples(index=False, name=None)}
     earlier = read_runs(file).itertuples(index=False, name=None)
     lines = [line for line in earlier if _dataset(*line) not in measured]
@@ -39,19 +36,13 @@ def write_runs(runs: pd.DataFrame, file: Path) -> None:
 
 
 def _dataset(paper: str, table: str, row: str, *_: str) -> tuple[str, str, str]:
-    """Return the paper, the table and the dataset of a line, or "" if the table has no datasets."""
+    """Return paper, table and dataset of a line, or "" in a table without datasets."""
     key = dict(zip(table_of(table, paper).keys, row.split(BETWEEN), strict=False))
     return paper, table, key.get("dataset", "")
 
 
 def runs_of(finished: Iterable[Manifest]) -> pd.DataFrame:
-    """Return our values of all seeds for each cell of finished tables that has a published number.
-
-    Raises
-    ------
-    XmlcError
-        No cell with a published number has values of several seeds.
-    """
+    """Return our values of all seeds for each published number in tables."""
     lines = []
     known: Known = {}
     for made in finished:
@@ -60,7 +51,7 @@ def runs_of(finished: Iterable[Manifest]) -> pd.DataFrame:
             quantity = cell["quantity"]
             runs = cell.get("runs")
             is_judged = kind_of(quantity, table.spec, cell.get("model", "")) in JUDGED
-            # Numbers that a table computes from means have no runs.
+            # Numbers that a table computes from means have no runs
             if not is_judged or as_float(cell["published"]) is None or not isinstance(runs, tuple):
                 continue
             runs = [(str(seed), f"{value:.6g}") for seed, value in runs if pd.notna(value)]
@@ -86,12 +77,11 @@ def runs_of(finished: Iterable[Manifest]) -> pd.DataFrame:
 
 
 def split_error(records: Iterable[RecordFile], name: str) -> str:
-    """Return the standard error of a ranking measure over random splits, in the unit of its column.
+    """Return the standard error of a ranking measure over random splits, in its column's unit.
 
-    The result is the mean of the records' standard errors as text, or "" if no record has a
-    standard error. The test set is a random sample, without replacement, from n_train + n_test
-    instances. The recorded standard error assumes independent draws, so it is multiplied by sqrt(1
-    - n_test / (n_train + n_test)).
+    It is the mean over records as text, or "". Because the recorded error assumes independent
+    draws, but the test set is a sample without replacement from n_train + n_test instances, it is
+    multiplied by sqrt(1 - n_test / (n_train + n_test)).
     """
     errors = []
     for record in records:

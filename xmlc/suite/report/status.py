@@ -1,4 +1,4 @@
-"""Count the finished and missing results of a run, and find failed steps in the logs."""
+"""Count finished and missing results of a run, and find failed steps in the logs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from xmlc.suite.config.runs import LastRun
 from xmlc.suite.papers.plan import results_of, steps_of
 from xmlc.suite.words import count_of, some
 
-# The folder in which Snakemake lists the outputs of unfinished jobs.
+# Snakemake lists the outputs of unfinished jobs here
 AT_WORK = Path(".snakemake/incomplete")
 SHOWN_FILES = {
     "table": paths.Pattern(f"{paths.TABLE}.md"),
     "figure": paths.Pattern(f"{paths.FIGURE}.svg"),
 }
-MADE = "tables, figures"  # The dataset of tables and figures.
+MADE = "tables, figures"  # Their dataset in the counts
 MESSAGE = re.compile(
     r"^(?:xmlc: error|Error): (.+(?:\n(?!xmlc: error: |Traceback ).+)*)", re.MULTILINE
 )
@@ -38,7 +38,7 @@ LONGEST = 400
 
 
 class Failure(NamedTuple):
-    """A step whose last attempt failed, or a table that cannot be shown: its log or path, and the
+    """The log of a step whose last attempt failed, or a table that cannot be shown, with the
     reason.
     """
 
@@ -47,10 +47,9 @@ class Failure(NamedTuple):
 
 
 def failures(logs: Path) -> list[Failure]:
-    """Return a failure for each log with an error message in a folder of logs.
+    """Return a failure for each log with an error message.
 
-    If a job was killed, the job's parent process writes an error message to the log
-    (`xmlc.cli._killed`).
+    For a killed job, its parent process writes the message (`xmlc.cli._killed`).
     """
     failed = []
     for log in sorted(logs.rglob("*.log")):
@@ -61,14 +60,14 @@ def failures(logs: Path) -> list[Failure]:
 
 
 def is_planned(log: Path, files: Iterable[str]) -> bool:
-    """Return whether planned files have results of the dataset, the model and the seed of a log."""
-    # Logs of all seeds of a model and logs of tuning are in folders of their own.
+    """Return whether planned files have results of the dataset, model and seed of a log."""
+    # Logs of all seeds of a model and logs of tuning have separate folders
     parts = {*log.parts[1:-1]} - {"seeds", "tuning"}
     return any(parts <= {*file.split("/")} for file in files)
 
 
 def error_message(text: str) -> str:
-    """Return the last error message in a log on one line, or "" if there is none."""
+    """Return the last error message in a log on one line, or ""."""
     reason = ""
     messages = MESSAGE.findall(text)
     if messages:
@@ -84,12 +83,7 @@ def error_message(text: str) -> str:
 def planned_files(project: Project, made: Collection[str] = ()) -> pd.DataFrame:
     """Return the paths of planned records, tables and figures, each with a paper and a dataset.
 
-    Parameters
-    ----------
-    project : Project
-    made : collection of str
-        The files that the last run makes, which restrict the plan. If there are none, the settings
-        restrict it.
+    The files ``made`` by the last run restrict the plan, or the settings if there are none.
     """
     rows = []
     for paper in project.suites:
@@ -101,7 +95,7 @@ def planned_files(project: Project, made: Collection[str] = ()) -> pd.DataFrame:
     planned = pd.DataFrame(rows, columns=["paper", "dataset", "file"])
     if made:
         planned = planned[planned["file"].map(paths.output_of).isin(made)]
-        # A record that several papers use belongs to the paper whose tables the run makes.
+        # A record of several papers belongs to the one whose tables the run makes.
         with_tables = planned.loc[planned["dataset"] == MADE, "paper"]
         planned = planned.sort_values(
             "paper", key=lambda paper: ~paper.isin(with_tables), kind="stable"
@@ -112,7 +106,7 @@ def planned_files(project: Project, made: Collection[str] = ()) -> pd.DataFrame:
 
 
 def unfinished_files() -> list[str]:
-    """Return the outputs of jobs that are running or were killed, as Snakemake lists them."""
+    """Return outputs of jobs that are running or were killed."""
     files = [file.relative_to(AT_WORK).parts for file in AT_WORK.rglob("*") if file.is_file()]
     return sorted(
         base64.urlsafe_b64decode("".join(parts).replace("@", "")).decode() for parts in files
@@ -120,16 +114,10 @@ def unfinished_files() -> list[str]:
 
 
 def outdated_files(settings: Sequence[str], targets: Sequence[str]) -> set[str]:
-    """Return the outputs that Snakemake would make again, because an input, the code or a setting
-    has changed.
+    """Return outputs that Snakemake would make again because an input, code or a setting changed.
 
-    The settings are those of the command line. Next to copied results, without notes of Snakemake,
-    nothing is known.
-
-    Raises
-    ------
-    XmlcError
-        Snakemake cannot plan the targets.
+    The settings come from the command line. Nothing is known about copied results, which lack notes
+    of Snakemake.
     """
     if not Path("Snakefile").is_file() or not Path(".snakemake").is_dir():
         return set()
@@ -147,9 +135,7 @@ def outdated_files(settings: Sequence[str], targets: Sequence[str]) -> set[str]:
 
 
 def run_outcome(run: LastRun) -> str:
-    """Return a sentence about a run that is active or was killed, with its unfinished files, or
-    "".
-    """
+    """Return a sentence about an active or killed run, or "" if it ended."""
     if run.ended:
         return ""
     unfinished = f"unfinished files: {some(unfinished_files(), ', ') or 'none'}"
@@ -168,9 +154,7 @@ def run_outcome(run: LastRun) -> str:
 
 
 def to_text(planned: pd.DataFrame, failed: Sequence[Failure], run: LastRun) -> str:
-    """Return the status as text: the run, the failures with their logs, and how many results each
-    dataset has.
-    """
+    """Return the run, failures with logs, and counts for each dataset."""
     blocks = [run.about]
     for failure in failed:
         blocks.append(f"failed: {failure.log}\n  {failure.reason}")

@@ -1,7 +1,4 @@
-"""Compare each of our numbers with a published or earlier number, and give a verdict.
-
-A verdict depends on the kind of the published number and on the variation between our runs.
-"""
+"""Verdicts on our numbers, by the published number's kind and the variation between our runs."""
 
 from __future__ import annotations
 
@@ -29,9 +26,9 @@ from xmlc.suite.results.verdicts import Verdict
 NO_RUNS = "no runs with several seeds, which `xmlc seed-variation` collects"
 NO_SPLIT_ERROR = "the paper's split is unknown, and the variation over splits was not measured"
 NO_CHANCE = "no chance variation: runs vary by no more than the rounding of the published number"
-RUNS = "runs.csv"  # The file in the configuration folder with our results for several seeds.
+RUNS = "runs.csv"  # In the configuration folder, with our results for several seeds
 RUN_COLUMNS = ["paper", "table", "row", "column", "seeds", "values", "split_error"]
-BETWEEN = " / "  # Text between the keys of a row in a CSV file of runs.
+BETWEEN = " / "  # Between the keys of a row in a CSV file of runs
 PublishedKey = tuple[str, str, Key, str]  # paper, table, row, column
 
 
@@ -47,7 +44,7 @@ class NumberKind(StrEnum):
 
 
 def kind_of(quantity: str, spec: TableSpec, model: str = "") -> NumberKind:
-    """Return the kind of a published number in the row of a model, or "" if the row has none."""
+    """Return the kind of a published number in the row of a model, which may be ""."""
     about = column(quantity)
     if about.cost:
         return NumberKind.COST
@@ -61,34 +58,24 @@ def kind_of(quantity: str, spec: TableSpec, model: str = "") -> NumberKind:
     return NumberKind.MEASURED
 
 
-#: The largest useful half width of an interval, as a share of the published number. Wider intervals
+#: Widest useful half width of an interval, as a share of the published number, because wider ones
 #: contain almost any plausible number.
 WIDEST = 0.05
-# The factor allows for the rounding error of a difference of half a unit in floating point.
+# Allows for the rounding error of a difference of half a unit in floating point.
 ROUNDING = 1 + 1e-9
 
 
 def verdict_on(
     difference: float, tolerance: float, interval: float = 0.0, published: float = 0.0
 ) -> Verdict:
-    """Return the verdict on a number, by its difference from a published number or an earlier one.
+    """Return the verdict on a number, by its difference from a published or earlier one.
 
-    The published digits are considered first, then the interval. Our number is equal if its rounded
-    value is the published number, whatever the interval is. Any other number that is outside its
-    interval is above or below, however wide the interval is. Numbers inside wide intervals, and
-    numbers without intervals, are undecided.
+    The published digits come first: our number is equal if the difference is at most ``tolerance``,
+    whatever the interval. It is above or below outside the interval, however wide that is.
+    Otherwise, it is inside, or undecided without an interval or with a half width above `WIDEST` of
+    ``published``.
 
-    Parameters
-    ----------
-    difference : float
-        Our number minus the other number.
-    tolerance : float
-        The largest difference of equal numbers.
-    interval : float
-        Half the width of the interval, or NaN if there is no interval. It is 0 for numbers without
-        randomness.
-    published : float
-        The other number, if it has an interval.
+    ``interval`` is a half width, 0 for numbers without randomness, or NaN if there is none.
     """
     if abs(difference) <= tolerance:
         return Verdict.EQUAL
@@ -100,25 +87,15 @@ def verdict_on(
 
 
 def unit_of_last_digit(text: str) -> float:
-    """Return the value of one unit in the last decimal place of a published number, or 1 without
-    decimals.
-    """
+    """Return the unit of a number's last decimal place, or 1 without decimals."""
     return float(f"1e{min(int(Decimal(text).as_tuple().exponent), 0)}")
 
 
 class Spread(NamedTuple):
-    """Variation of one of our numbers from run to run.
+    """The variation of one of our numbers between at least two runs, each with its seed and split.
 
-    Attributes
-    ----------
-    runs : int
-        Number of runs from which the deviation is computed, at least two. Each run has its own seed
-        and split.
-    deviation : float
-        Standard deviation between runs (divisor: runs - 1), in the unit of the column.
-    split_error : float or None
-        Standard deviation between random splits into training and test set, in the unit of the
-        column. ``split_error`` is None if the deviation between splits was not measured.
+    The ``deviation`` (divisor: runs - 1) is in the unit of the column, as is ``split_error``,
+    between random training and test splits, if measured.
     """
 
     runs: int
@@ -129,36 +106,18 @@ class Spread(NamedTuple):
 def half_width(
     spread: Spread, unit: float, ours: int = 1, theirs: int = 1, other_split: bool = False
 ) -> tuple[float, bool]:
-    """Return the half width h of an interval around the published number.
+    """Return the half width h of an interval around the published number, and whether runs and
+    splits vary by no more than its rounding.
 
-    In 95 of 100 cases, the number of a faithful reproduction differs from the published number by
-    at most h.
+    The number of a faithful reproduction differs by at most h in 95 of 100 cases. Let s be the
+    standard deviation between runs, and u the ``unit`` of the last published digit. Our mean over
+    ``ours`` runs and the published mean over ``theirs`` runs differ with variance s^2 (1 / ours + 1
+    / theirs). To this, rounding of the published number adds u^2 / 12, and two independent splits
+    add twice the square of the split error, if the paper may have an ``other_split``.
 
-    Let s be the standard deviation between runs, and u the unit of the last published digit. Our
-    mean is over ``ours`` runs, and the published mean over ``theirs`` runs. The two means differ
-    with variance s^2 (1 / ours + 1 / theirs). Rounding of the published number adds u^2 / 12 to the
-    variance. Two independent splits add twice the square of the split error to the variance.
-
-    The half width h is based on Student's t, because s is estimated from a few runs. Let q be the
-    share of the variance that comes from s. The formula of Welch and Satterthwaite gives (runs - 1)
-    / q^2 degrees of freedom.
-
-    Parameters
-    ----------
-    spread : Spread
-    unit : float
-        The unit of the last published digit, in the unit of the column.
-    ours, theirs : int
-        Number of runs in our mean, and in the published mean.
-    other_split : bool
-        Whether the paper's split may differ from ours, so that the variance includes the split
-        error of ``spread``.
-
-    Returns
-    -------
-    float, bool
-        The half width h, and whether runs and splits vary by no more than the rounding of the
-        published number.
+    Because s is estimated from a few runs, h is based on Student's t. If q is the share of the
+    variance that comes from s, the formula of Welch and Satterthwaite gives (runs - 1) / q^2
+    degrees of freedom.
     """
     of_runs = spread.deviation * spread.deviation * (1 / ours + 1 / theirs)
     of_splits = 0.0
@@ -174,15 +133,7 @@ def half_width(
 
 
 def read_runs(file: Path) -> pd.DataFrame:
-    """Return the CSV file of runs as a data frame of texts.
-
-    The data frame is empty if there is no file.
-
-    Raises
-    ------
-    XmlcError
-        The file cannot be read, or has other columns.
-    """
+    """Return the CSV file of runs as texts, without rows if there is no file."""
     if not file.is_file():
         return pd.DataFrame(columns=RUN_COLUMNS, dtype=str)
     runs = read_table(file)
@@ -194,13 +145,7 @@ def read_runs(file: Path) -> pd.DataFrame:
 
 
 def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
-    """Return how much each number in the CSV file of runs varies over seeds.
-
-    Raises
-    ------
-    XmlcError
-        The file cannot be read, or has a wrong or repeated line.
-    """
+    """Return the variation over seeds of each number in the file of runs."""
     spreads: dict[PublishedKey, Spread] = {}
     for line, run in enumerate(read_runs(file).to_dict("records"), start=2):
         key = run["paper"], run["table"], tuple(run["row"].split(BETWEEN)), run["column"]
@@ -221,18 +166,11 @@ def read_spreads(file: Path) -> dict[PublishedKey, Spread]:
 
 
 class Judgement(NamedTuple):
-    """The verdict on one number, which is "" for numbers that are not judged, such as costs.
+    """The verdict on one number, "" for numbers that are not judged, such as costs.
 
-    Attributes
-    ----------
-    kind : NumberKind
-    verdict : Verdict or ""
-    interval : float
-        Half of the width of the interval around the published number, or NaN without an interval.
-    reason : str
-        How the interval was computed, or why there is none.
-    fitted : str
-        How hyperparameters were fitted to published results, or "".
+    ``interval`` is half the width of the interval around the published number, or NaN, ``reason``
+    how it was computed or why there is none, and ``fitted`` how hyperparameters were fitted to
+    published results, or "".
     """
 
     kind: NumberKind
@@ -244,33 +182,23 @@ class Judgement(NamedTuple):
 
 @dataclass(frozen=True)
 class Judge:
-    """A judge of our numbers, who knows the variation of our runs, and the papers' splits and
-    numbers of runs.
-    """
+    """A judge of our numbers, with the variation of our runs, and the papers' splits and runs."""
 
-    #: The variation of our number over runs with several seeds, for each published number.
+    #: Variation of our number over seeds, for each published number.
     spreads: Mapping[PublishedKey, Spread] = field(default_factory=dict)
-    #: The number of runs over which each paper averages its results, or 1 if this number is not
-    #: known.
+    #: Number of runs over which a paper averages, or 1 if it is unknown.
     printed_runs: Mapping[str, int] = field(default_factory=dict)
-    #: The entry ``splits`` of the catalogue for each paper and dataset: whether the paper's split
-    #: is the ``same`` as ours, and ``report_on``, the dataset that is counted instead of this one.
+    #: Entry ``splits`` of the catalogue for each paper and dataset: whether the paper's split is
+    #: the ``same`` as ours, and ``report_on``, the dataset that is counted instead.
     splits: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
-    #: Texts about the settings that were fitted to published test results, by paper and model, and
-    #: about single quantities that helped to choose settings, by paper, model, dataset and
-    #: quantity. The model is "" for a table of one model, such as Table 4 of ldsm2020.
+    #: Texts about settings that were fitted to published test results, by paper and model, and
+    #: about single quantities that helped to choose them, by paper, model, dataset and quantity.
+    #: The model is "" for a table of one model, such as Table 4 of ldsm2020.
     fitted: Mapping[tuple[str, ...], str] = field(default_factory=dict)
 
     @classmethod
     def of_project(cls, config: Path) -> Judge:
-        """Return a judge for the papers, the catalogue of datasets and the runs in a configuration
-        folder.
-
-        Raises
-        ------
-        XmlcError
-            A file violates its schema.
-        """
+        """Return a judge for the papers, the catalogue and the runs in a configuration folder."""
         splits = {}
         catalogue = config / "datasets.yaml"
         if catalogue.is_file():
@@ -292,10 +220,7 @@ class Judge:
         return cls(read_spreads(config / RUNS), runs, splits, fitted)
 
     def judgement(self, paper: str, spec: TableSpec, number: Mapping[str, Any]) -> Judgement:
-        """Return the verdict on one of our numbers.
-
-        ``number`` is a row of `judged` as a dict.
-        """
+        """Return the verdict on a row of `judged`, as a dict."""
         dataset = number.get("dataset", "")
         model = number.get("model", "")
         quantity = number["quantity"]
@@ -311,7 +236,7 @@ class Judge:
         published = float(number["published"])
         unit = unit_of_last_digit(number["published"])
         if column(quantity).whole:
-            unit = 0.0  # A mean of whole numbers is not rounded before the comparison.
+            unit = 0.0  # A mean of whole numbers is not rounded before the comparison
         rounding = unit / 2 * ROUNDING
         if kind in (NumberKind.DATASET, NumberKind.CONFIGURATION):
             return Judgement(kind, verdict_on(value - published, rounding), unit / 2)
@@ -349,26 +274,17 @@ class Judge:
 def judged(
     paper: str, spec: TableSpec, means: pd.DataFrame | None, published: pd.DataFrame, judge: Judge
 ) -> pd.DataFrame:
-    """Judge the published numbers of a table.
+    """Judge the published numbers of a table, which are texts in the order of the paper.
 
-    Parameters
-    ----------
-    paper : str
-    spec : TableSpec
-    means : DataFrame or None
-        Our numbers (`mean_over_seeds` or `read_cells` of `xmlc.suite.results.numbers`), if the
-        table was built.
-    published : DataFrame
-        The paper's numbers as texts, in the order of the paper.
-    judge : Judge
+    Our ``means`` come from `mean_over_seeds` or `read_cells`, if there are any.
 
     Returns
     -------
     DataFrame
         One row for each published number that the paper does not repeat elsewhere: the keys of the
         table, ``quantity``, ``value``, ``deviation``, ``seeds``, ``published``, the ``place``
-        (`xmlc.suite.results.numbers.places`), and the fields of `Judgement`. If a paper repeats a
-        statistic in each row of a dataset, the dataset has a single row for it.
+        (`xmlc.suite.results.numbers.places`), and the fields of `Judgement`. A statistic that a
+        paper repeats for a dataset has a single row.
     """
     keys = spec.keys
     numbers = published[np.isfinite(as_floats(published["value"]))].rename(
@@ -388,9 +304,8 @@ def judged(
 def _repeats(published: pd.DataFrame, keys: Sequence[str]) -> pd.Series:
     """Return which numbers a paper also prints in another column, table or row.
 
-    nDCG@1 is P@1. Table 4 of plt2016 repeats the numbers of FTA and STO in Table 2. FastXML's inner
-    products do not depend on the threshold method, so they count only in the row of the first
-    method.
+    nDCG@1 is P@1, and Table 4 of plt2016 repeats FTA and STO from Table 2. FastXML's inner products
+    do not depend on the threshold method, so they count only in the row of the first.
     """
     quantity = published["quantity"]
     has_precision = (quantity == "p@1").groupby([published[key] for key in keys]).transform("any")

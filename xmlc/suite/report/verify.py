@@ -1,4 +1,4 @@
-"""Find files that were damaged or edited, by comparing them with their checksums."""
+"""Find files that were damaged or edited, by their checksums."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from xmlc.suite.files import similar_path
 from xmlc.suite.results.manifest import SUFFIX
 from xmlc.suite.results.records.base import parsed
 
-# Each folder in `FOLDERS` contains a list of its files with checksums. Each record in `RECORDS`
-# contains a checksum of its content.
+# Folders have a list of their files with checksums, and records have one of their content.
 FOLDERS = paths.DATA, paths.MODEL, paths.ESTIMATES, paths.THRESHOLDS
 RECORDS = paths.STATISTICS, paths.TUNING, paths.IN_RUN, paths.SIMULATION
 SOURCES = paths.PUBLISHED, paths.ACCEPTED, paths.MEASURED
@@ -31,19 +30,10 @@ SOURCES = paths.PUBLISHED, paths.ACCEPTED, paths.MEASURED
 
 @dataclass
 class Verified:
-    """The result of `verify`.
+    """The result of `verify`, which counts the checked ``files`` and lists damaged ones by path.
 
-    Attributes
-    ----------
-    damaged : list of Damaged
-        Damaged files in the order of their paths.
-    unlisted : list of Path
-        Files that the list of files in their folder does not contain. No step reads unlisted files.
-    without : list of Path
-        All other files without a checksum: tables, figures, and files that are not results. Tables
-        and figures can be rebuilt from records.
-    files : int
-        Number of files that were checked.
+    No step reads ``unlisted`` files, which their folder's list lacks. Those ``without`` a checksum
+    are tables and figures, rebuilt from records, and files that are not results.
     """
 
     damaged: list[Damaged]
@@ -53,13 +43,11 @@ class Verified:
 
     @property
     def targets(self) -> list[Path]:
-        """Return the paths to delete so that Snakemake rebuilds the damaged files, without
-        duplicates.
-        """
+        """Paths to delete so that Snakemake rebuilds damaged files, without duplicates."""
         return list(dict.fromkeys(damage.target for damage in self.damaged))
 
     def check(self, check: Callable[..., object], *arguments: object) -> bool:
-        """Call ``check`` to check a file, and return whether the file is undamaged."""
+        """Call ``check`` and return whether its file is undamaged."""
         self.files += 1
         try:
             check(*arguments)
@@ -69,9 +57,7 @@ class Verified:
         return True
 
     def read(self, place: Path) -> None:
-        """Check a file by the checksum in its folder's list or in the file, or all files in a
-        folder and below it.
-        """
+        """Check a file by its checksum in a list or in its content, or all files below a folder."""
         if not place.is_dir():
             if any((folder / NAME).is_file() for folder in (place.parent, place.parent.parent)):
                 self.check(verify_file, place)
@@ -91,15 +77,10 @@ class Verified:
 
 
 def verify(places: Iterable[Path]) -> Verified:
-    """Compare each file in some folders and their subfolders with the checksum of the file.
+    """Compare each file in some folders and their subfolders with its checksum.
 
-    Published and reference tables are skipped, because they have no checksums. Hidden files are
-    skipped, because processes may still be writing them.
-
-    Raises
-    ------
-    XmlcError
-        A path does not exist.
+    Published and reference tables are skipped because they have none, and hidden files because
+    processes may be writing them.
     """
     found = Verified([], [], [], 0)
     for place in places:
@@ -110,7 +91,6 @@ def verify(places: Iterable[Path]) -> Verified:
 
 
 def _is_record(file: Path) -> bool:
-    """Return whether a file contains a checksum, or should contain one."""
     if file.suffix != ".json":
         return False
     if file.name.endswith(SUFFIX) or any(pattern.read(file) for pattern in RECORDS):
