@@ -1,4 +1,1 @@
-"""Read numbers from records and average them over seeds.
-
-Define columns, printed names and fingerprints.
-"""
+"""Numbers from records, averaged over seeds, with the columns, names and fingerprints of tables."""

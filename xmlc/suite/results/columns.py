@@ -1,8 +1,8 @@
-"""The columns of all tables: the unit, the printed decimals, and whether higher values are better.
+"""The columns of all tables: unit, printed decimals, and whether higher values are better.
 
-A column is a *cost* if a clock or the operating system measures its values, so that they differ
-from run to run. Tables and `xmlc compare` show costs, but do not judge them. The number of inner
-products is counted instead of measured, so it is not a cost.
+Values of a *cost* come from a clock or the operating system and differ from run to run, so tables
+and `xmlc compare` show costs without judging them. Inner products are counted, so their number is
+no cost.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from xmlc.metrics.measures import OF_RANKINGS, OF_SETS, AnyMeasure
 
-COST = "cost_"  # Prefix of the names of columns for claims about costs.
+COST = "cost_"  # Begins the names of columns for claims about costs.
 DIGITS = 3
 MAX_DECIMALS = 6
 MISSING = "–"
@@ -23,36 +23,32 @@ MISSING = "–"
 class Column:
     """One column of a table."""
 
-    #: The name of the column in CSV files.
     name: str
-    #: The printed heading of the column, without the unit.
     title: str
-    #: The unit, which is ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes) or "".
+    #: One of ``%``, ``min``, ``s``, ``ms``, ``MB`` (10^6 bytes), or "".
     unit: str = ""
-    #: Number of decimals that are printed. If ``decimals`` is None, a cost is printed with three
-    #: significant digits, and any other number in the format ``g``.
+    #: Printed decimals. None means three significant digits for a cost, else the format ``g``.
     decimals: int | None = None
     better: Literal["higher", "lower"] | None = None
     cost: bool = False
-    #: How several seeds are combined: measures are averaged, constants are equal, choices are
-    #: listed.
+    #: How seeds are combined: measures are averaged, constants are equal, choices are listed.
     kind: Literal["measure", "constant", "choice"] = "measure"
-    #: Number of decimals to which numbers are rounded before they are printed, or None.
+    #: Rounds numbers to these decimals before they are printed.
     most: int | None = None
-    #: Whether the value of a single run is a whole number.
+    #: Whether a single run's value is a whole number.
     whole: bool = False
 
     @property
     def heading(self) -> str:
-        """Return the title of the column, followed by its unit in brackets."""
+        """Return the title, followed by the unit in brackets."""
         if self.unit:
             return f"{self.title} ({self.unit})"
         return self.title
 
     def printed(self, value: float | str | None, beside: float | None = None) -> str:
-        """Return the printed value, which is a dash if it is missing.
+        """Return the printed value, or a dash if it is missing.
 
-        For a standard deviation, ``beside`` is the mean, which determines the number of decimals.
+        The mean ``beside`` a standard deviation determines its decimals.
         """
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return MISSING
@@ -92,7 +88,6 @@ def _measure(measure: AnyMeasure) -> Column:
 
 
 def _columns(about: dict[str, Any], **titles: str) -> list[Column]:
-    """Return columns by ``name="title"``, which share all other fields."""
     return [Column(name, title, **about) for name, title in titles.items()]
 
 
@@ -104,8 +99,8 @@ _ALL = (
         if part.name.startswith("ece@")
     ),
     Column("validation_p@1", "P@1, validation", "%", 2, "higher"),
-    # The scores of label sets are on the test set if the title names no other part. plt2016
-    # compares three methods, and oplt2021 has the accuracy on datasets with one label per instance.
+    # Scores of label sets, on the test set unless the title names another part. plt2016 compares
+    # FTA, STO and OFO, and oplt2021 has the accuracy on datasets with one label per instance.
     *_columns(
         {"unit": "%", "decimals": 2, "better": "higher"},
         expected_f="Expected F",
@@ -116,8 +111,7 @@ _ALL = (
         ofo="OFO",
         accuracy="Accuracy",
     ),
-    # Keys and texts of rows, also of claims. plt2016 has hyperparameters, and oplt2021 the best
-    # number of passes.
+    # Keys and texts of rows, also of claims.
     *_columns(
         {"kind": "constant"},
         dataset="Dataset",
@@ -148,7 +142,7 @@ _ALL = (
         units="Datasets and subjects",
         seeds="Seeds",
     ),
-    # Averages are computed on the training set. log_M K describes the trees of ldsm2020.
+    # Averages over the training set. log_M K is for the trees of ldsm2020.
     *_columns(
         {"kind": "constant", "decimals": 2},
         instances_per_label="inst./lab.",
@@ -165,8 +159,8 @@ _ALL = (
         maximum="Maximum",
         mean="Average",
     ),
-    # Hyperparameters: their ranges and values (plt2016, Table 3), of nearest neighbours (swnn2018,
-    # Table 6), of ensembles (ldsm2020, Table 4) and of thresholds.
+    # Hyperparameters: ranges and values (plt2016, Table 3), of nearest neighbours (swnn2018, Table
+    # 6), of ensembles (ldsm2020, Table 4) and of thresholds.
     *_columns(
         {"kind": "choice"},
         low="Low",
@@ -227,7 +221,7 @@ _ALL = (
         test_threads="Threads",
         inference_threads="Threads",
     ),
-    # The test of a paper's claims.
+    # Tests of the claims of a paper.
     *_columns(
         {},
         effect="Effect",
@@ -251,9 +245,8 @@ DEVIATION = "_std"
 def column(name: str) -> Column:
     """Return the definition of a column.
 
-    The standard deviation of a column is like the column, but has no best value. Any other column
-    that is not in `COLUMNS` has no unit and no best value, and is a cost only if it is of a claim
-    about costs.
+    A standard deviation resembles its column, but has no best value. Neither have unknown names,
+    which have no unit and are a cost only if they begin with `COST`.
     """
     if name in COLUMNS:
         return COLUMNS[name]

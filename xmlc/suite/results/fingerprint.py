@@ -1,33 +1,29 @@
 """Fingerprints of tables and arrays: short words that are equal if all numbers are equal.
 
-People can compare two results by the words of their fingerprints. Version 1 of the fingerprint is
-defined as follows. Each digest is a SHA-256 in 64 hexadecimal digits. The word of a fingerprint
-consists of the version and the first 12 digits of a digest, as in ``1-3f2a-91c0-77de``.
+A word such as ``1-3f2a-91c0-77de`` consists of the version and the first 12 of the 64 hexadecimal
+digits of a digest (SHA-256). Version 1 is defined as follows.
 
 Table (a CSV file)
-    The digested text is ``xmlc fingerprint 1, table``, a line feed, and one line for each row. The
-    lines are sorted by code points, and each line ends with a line feed. A line contains one field
-    for each column except costs (``xmlc.suite.results.columns``: times, memory and numbers of
-    threads are costs). The fields of a line are sorted by column name (code points) and joined by
-    tabs. A field consists of the column's name as a JSON string in ASCII, a colon, and the cell. If
-    a cell is a number, its nearest float64 is written in Python's ``float.hex``
-    (``0x1.4000000000000p+5`` for 40), with 0 for -0. If a cell is blank or NaN, an empty text is
-    written. If a cell is a text that is not a number, it is written as a JSON string. The digest of
-    a table does not depend on the order of rows and columns, on trailing zeros (1.0 and 1.00), on
-    quotes, or on line ends.
+    The digested text is ``xmlc fingerprint 1, table``, a line feed, and one line for each row,
+    sorted by code points and ending with a line feed. A line has one field for each column that is
+    no cost (``xmlc.suite.results.columns``: times, memory and numbers of threads are costs), sorted
+    by column name (code points) and joined by tabs. A field consists of the column's name as a JSON
+    string in ASCII, a colon, and the cell. A number is written as its nearest float64 in Python's
+    ``float.hex`` (``0x1.4000000000000p+5`` for 40), with 0 for -0. A blank or NaN is an empty text,
+    and any other text is a JSON string. So the order of rows and columns, trailing zeros (1.0 and
+    1.00), quotes and line ends do not count.
 
 Array (a file ``.npy``, or a member of an ``.npz``)
-    The digested bytes are the text ``xmlc fingerprint 1, array``, a line feed, the data type, a
-    blank, the shape (``(3, 4)``), a line feed, and all elements in C order. The data type has the
-    format of NumPy's files (``'<f4'``). All elements are converted to little-endian bytes. If two
-    arrays differ only in the bits of a NaN, their digests differ.
+    The digested bytes are the text ``xmlc fingerprint 1, array``, a line feed, the data type in the
+    format of NumPy's files (``'<f4'``), a blank, the shape (``(3, 4)``), a line feed, and all
+    elements in C order, as little-endian bytes. Arrays that differ only in the bits of a NaN have
+    different digests.
 
 Folder (or an ``.npz``, whose members are its entries)
-    The digested text is ``xmlc fingerprint 1, folder``, a line feed, and one line for each entry.
-    An entry is a table, an array, or a folder that contains tables or arrays. The line of an entry
-    consists of its name as a JSON string in ASCII, a colon, its digest, and a line feed. The lines
-    are sorted by the names of the entries (code points). The digest of a folder does not depend on
-    other files, on hidden files, or on the name and location of the folder.
+    The digested text is ``xmlc fingerprint 1, folder``, a line feed, and one line for each entry,
+    sorted by its name (code points). An entry is a table, an array, or a folder of these, and its
+    line consists of the name as a JSON string in ASCII, a colon, the digest, and a line feed. Other
+    files, hidden files, and the name and location of the folder do not count.
 """
 
 from __future__ import annotations
@@ -56,47 +52,25 @@ ARRAYS = ".npz"
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """The digest of a file or folder, and the fingerprints of the entries of the folder.
-
-    Attributes
-    ----------
-    digest : str
-        The SHA-256 in 64 hexadecimal digits.
-    parts : dict of str to Fingerprint
-        Maps the name of each entry of a folder to its fingerprint. For a table or an array, the
-        dict is empty.
-    """
+    """The digest of a file or folder, with the fingerprints of a folder's entries by name."""
 
     digest: str
     parts: Mapping[str, Fingerprint]
 
     @property
     def word(self) -> str:
-        """Return the word of the fingerprint: the version and the first 12 digits, such as
-        ``1-3f2a-91c0-77de``.
-        """
+        """Return the version and the first 12 digits, such as ``1-3f2a-91c0-77de``."""
         return f"{VERSION}-{self.digest[:4]}-{self.digest[4:8]}-{self.digest[8:12]}"
 
     def lines(self, prefix: str = "") -> Iterator[tuple[str, str]]:
-        """Yield the path and the fingerprint's word of every entry of the folder and its
-        subfolders.
-
-        A subfolder comes after its entries.
-        """
+        """Yield path and word of every entry below the folder, each after its own entries."""
         for name, part in self.parts.items():
             yield from part.lines(f"{prefix}{name}/")
             yield f"{prefix}{name}", part.word
 
 
 def fingerprint(path: Path) -> Fingerprint:
-    """Return the fingerprint of a file with a table or arrays, or of a folder with such files.
-
-    Raises
-    ------
-    XmlcError
-        The file does not exist, cannot be read, or contains neither a table nor arrays. For a
-        folder without tables and arrays, the error is also raised.
-    """
+    """Return the fingerprint of a table, of arrays, or of a folder with such files."""
     if path.is_dir():
         parts = {entry.name: fingerprint(entry) for entry in _entries(path)}
         if not parts:
@@ -122,10 +96,7 @@ def fingerprint(path: Path) -> Fingerprint:
 
 
 def of_table(cells: pd.DataFrame) -> Fingerprint:
-    """Return the fingerprint of a table.
-
-    The cells of the table are numbers, or texts that `read_table` returned.
-    """
+    """Return the fingerprint of a table of numbers or of `read_table`."""
     judged = sorted(name for name in cells if not column(name).cost)
     names = [json.dumps(name) for name in judged]
     lines = []
@@ -136,7 +107,7 @@ def of_table(cells: pd.DataFrame) -> Fingerprint:
 
 
 def of_array(array: np.ndarray) -> Fingerprint:
-    """Return the fingerprint of an array of any shape. The array may be memory-mapped."""
+    """Return the fingerprint of an array, which may be memory-mapped."""
     dtype = array.dtype.newbyteorder("<")
     described = f"{np.lib.format.dtype_to_descr(dtype)!r} {array.shape}\n"
     flat = np.ascontiguousarray(array, dtype).reshape(-1)
@@ -144,14 +115,14 @@ def of_array(array: np.ndarray) -> Fingerprint:
 
 
 def of_parts(parts: Mapping[str, Fingerprint]) -> Fingerprint:
-    """Return the fingerprint of a folder from the fingerprints of its entries."""
+    """Return the fingerprint of a folder from its entries'."""
     ordered = {name: parts[name] for name in sorted(parts)}
     lines = (f"{json.dumps(name)}:{part.digest}\n" for name, part in ordered.items())
     return Fingerprint(_digest("folder", "".join(lines).encode("ascii")), ordered)
 
 
 def read_table(source: Path) -> pd.DataFrame:
-    """Read a CSV table. All cells are returned as texts, exactly as in the file.
+    """Read a CSV table, with all cells as texts exactly as in the file.
 
     Raises
     ------
@@ -159,8 +130,7 @@ def read_table(source: Path) -> pd.DataFrame:
         The file is not a readable table, or has two columns of one name.
     """
     try:
-        # With `header=None`, a row with more cells than the first row is an error. Otherwise,
-        # pandas takes the first column as the names of rows, and renames repeated columns.
+        # Otherwise, pandas would take extra cells of a row as names and rename repeated columns.
         rows = pd.read_csv(source, header=None, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
         let_through(error)
@@ -173,14 +143,13 @@ def read_table(source: Path) -> pd.DataFrame:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """Return the tables, arrays and folders of them in a folder, without hidden ones."""
     visible = [path for path in folder.iterdir() if not path.name.startswith(".")]
     files = [path for path in visible if path.suffix in (TABLE, ARRAY, ARRAYS) and path.is_file()]
     return files + [path for path in visible if path.is_dir() and _entries(path)]
 
 
 def canonical(cell: Any) -> str:
-    """Return the text that stands for a cell of a table in its fingerprint."""
+    """Return the text of a cell in the fingerprint of its table."""
     if pd.isna(cell) or cell == "":
         return ""
     try:

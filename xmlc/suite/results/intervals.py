@@ -1,4 +1,4 @@
-"""Estimate means and their confidence intervals by Student's t distribution."""
+"""Means and their confidence intervals by Student's t distribution."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 
 CONFIDENCE = 0.95
-# Number of digits to which quantiles are rounded. The last bits of a quantile differ between
-# numerical libraries.
+# Quantiles are rounded, because their last bits differ between numerical libraries.
 QUANTILE_DIGITS = 9
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and its 95 % confidence interval. The bounds are NaN if there are too few values."""
+    """A mean and its 95 % confidence interval, with NaN as bounds if there are too few values."""
 
     mean: float
     lower: float = math.nan
@@ -23,57 +22,39 @@ class Estimate:
 
     @property
     def has_interval(self) -> bool:
-        """Return whether the estimate has an interval, which requires enough values."""
+        """Whether there were enough values for an interval."""
         return not math.isnan(self.lower)
 
     def mapped(self, function: Callable[[float], float]) -> Estimate:
-        """Return the estimate after an increasing function is applied to the mean and both
-        bounds.
-        """
+        """Apply an increasing function to the mean and both bounds."""
         values = (self.mean, self.lower, self.upper)
         return Estimate(*(value if math.isnan(value) else function(value) for value in values))
 
     def side_of(self, margin: float) -> int:
-        """Return 1 if the interval lies above ``margin``, -1 if it lies below ``margin``, and 0
-        otherwise.
-        """
+        """Return 1 if the interval lies above ``margin``, -1 if below, else 0."""
         return int(self.lower > margin) - int(self.upper < margin)
 
 
 def estimate_of(values: Sequence[float], fewest: int = 2) -> Estimate:
-    """Return the mean of ``values`` with a 95 % confidence interval.
+    """Return the mean of independent samples of a normal distribution, with a 95 % confidence
+    interval.
 
-    The values must be independent samples of one normal distribution.
-
-    Parameters
-    ----------
-    values : sequence of float
-        At least one value.
-    fewest : int
-        The minimum number of values for which an interval is computed. At least 2 values are always
-        required.
-
-    Returns
-    -------
-    Estimate
-        The interval is mean ± t s / sqrt(n). In this formula, s is the standard deviation (divisor
-        n - 1). The factor t is the 97.5 % quantile of Student's distribution with n - 1 degrees of
-        freedom. If all values are equal, the interval has width zero.
+    The interval is mean ± t s / sqrt(n), with the standard deviation s (divisor n - 1) and the 97.5
+    % quantile t of Student's distribution with n - 1 degrees of freedom. It needs ``fewest`` values
+    and at least 2, and has no width if all are equal.
     """
     n = len(values)
     mean, variance = mean_and_variance(values)
     if n < max(fewest, 2):
         return Estimate(mean)
-    # Because of rounding errors, the computed mean of equal values may differ from the values.
+    # Rounding errors may move the computed mean away from equal values
     if min(values) == max(values):
         return Estimate(values[0], values[0], values[0])
     return estimate_from(mean, math.sqrt(variance / n), n)
 
 
 def mean_and_variance(values: Sequence[float]) -> tuple[float, float]:
-    """Return the mean of values, and their variance (divisor n - 1), which is NaN for a single
-    value.
-    """
+    """Return the mean and the variance (divisor n - 1), which is NaN for a single value."""
     n = len(values)
     mean = math.fsum(values) / n
     if n == 1:
@@ -82,9 +63,7 @@ def mean_and_variance(values: Sequence[float]) -> tuple[float, float]:
 
 
 def estimate_from(mean: float, error: float, n: int) -> Estimate:
-    """Return an estimate like `estimate_of`, but from the mean and the standard error of n
-    values.
-    """
+    """Return an estimate from mean and standard error of n values."""
     half = round(student_quantile(n - 1), QUANTILE_DIGITS) * error
     return Estimate(mean, mean - half, mean + half)
 
@@ -100,5 +79,5 @@ def student_quantile(freedom: float) -> float:
     if math.isinf(freedom):
         return float(norm.ppf(level))
     quantile = float(t.ppf(level, freedom))
-    # A step of Newton's method, because SciPy 1.11 computes only eight digits.
+    # A step of Newton's method, because SciPy 1.11 computes only eight digits
     return quantile - float((t.cdf(quantile, freedom) - level) / t.pdf(quantile, freedom))

@@ -17,23 +17,10 @@ STORAGE_COPIES = ".snakemake/storage"
 class Manifest:
     """The arguments with which `xmlc.suite.papers.building.build_table` built a table.
 
-    Attributes
-    ----------
-    table, paper : str
-        Name of the table, and name of the paper.
-    records : tuple of Path
-        Paths of the records, in the order in which the table uses them.
-    published : Path or None
-        Folder that contains published tables.
-    suite : Path or None
-        YAML file of the paper's suite, if the table uses the file.
-    digests : dict of str to str
-        Digests by name of the dataset, or {} if the table has the key column ``dataset``.
-    titles : dict of str to str
-        Maps a model to the printed name that the suite defines.
-    settings : dict
-        Settings that the table depends on (`xmlc.suite.results.settings`), or {} in manifests of
-        earlier versions.
+    ``records`` are in the order of use, ``published`` is the folder of published tables, and
+    ``suite`` the paper's YAML file, if needed. There are ``digests`` by dataset, unless it has the
+    key column ``dataset``, and ``titles`` for models that the suite names. Manifests of earlier
+    versions have no ``settings``.
     """
 
     table: str
@@ -46,7 +33,7 @@ class Manifest:
     settings: RecordedSettings = field(default_factory=dict)
 
     def write(self, prefix: Path) -> Path:
-        """Write the file PREFIX.manifest.json atomically, and return its path."""
+        """Write PREFIX.manifest.json atomically and return its path."""
         path = prefix.with_name(prefix.name + SUFFIX)
         write_record(
             path, {"schema": 1, **asdict(self), "records": list(map(in_project, self.records))}
@@ -55,21 +42,12 @@ class Manifest:
 
     @classmethod
     def read(cls, path: Path) -> Manifest:
-        """Read a manifest from a file.
-
-        Raises
-        ------
-        XmlcError
-            The file is not readable, or is not a manifest.
-        """
+        """Read a manifest, or raise an error if the file is none."""
         return as_checked(path, parsed(path), cls, "a manifest of `xmlc table` of this version")
 
     @classmethod
     def beside(cls, table: Path) -> Manifest | None:
-        """Return the manifest of a CSV table, or None if the table has no manifest.
-
-        The manifest of a reference table contains no paths of records.
-        """
+        """Return the manifest of a CSV table, or None. A reference table's records are missing."""
         path = table.with_suffix(SUFFIX)
         if path.is_file():
             return cls.read(path)
@@ -83,7 +61,7 @@ def finished_tables(folder: Path) -> list[Manifest]:
 
 
 def by_number(table: str) -> tuple[bool, int, str]:
-    """Return a sort key: tables with numbers come first, followed by other tables by name."""
+    """Return a key that sorts numbered tables first, and then others by name."""
     number = table.removeprefix("table")
     if number.isdecimal():
         return False, int(number), table
@@ -91,10 +69,9 @@ def by_number(table: str) -> tuple[bool, int, str]:
 
 
 def in_project(path: Path) -> str:
-    """Return the path of a result in the project, also for a copy of the result.
+    """Return the path in the project of a result, or of its local copy from remote storage.
 
-    Snakemake makes a copy of a result that is in remote storage. For example, the copy of
-    ``results/a.json`` is ``.snakemake/storage/<plugin>/<prefix>/results/a.json``.
+    Such a copy of ``results/a.json`` is ``.snakemake/storage/<plugin>/<prefix>/results/a.json``.
     """
     text = path.as_posix()
     if text.startswith(f"{STORAGE_COPIES}/"):

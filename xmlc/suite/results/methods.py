@@ -1,9 +1,6 @@
-"""List the threshold methods and the inference methods in the order in which tables show them.
+"""Names and printed names of threshold and inference methods, in the order of tables.
 
-The keys are the names in the configuration, and the values are the printed names.
-
-Tables and the configuration import the names from this module, which imports no kernels. The
-modules `xmlc.thresholds.sweeps` and `xmlc.inference.methods` import kernels.
+They are not in `xmlc.thresholds.sweeps` and `xmlc.inference.methods`, which import kernels.
 """
 
 from __future__ import annotations
@@ -14,12 +11,11 @@ THRESHOLD_METHODS = {
     "ofo": "OFO",
     "fta-labelwise": "FTA label-wise",
     "ofo-ab": "OFO (a, b)",
-    # The next two methods compute thresholds from estimates alone, without true labels. No paper
-    # describes the two methods.
+    # Both compute thresholds from estimates alone, without true labels, and are in no paper.
     "expected-f": "expected F",
     "expected-f-empty": "expected F, 0/0 = 1",
 }
-# The threshold methods that plt2016 compares, in the order of the paper.
+# The threshold methods that plt2016 compares, in its order.
 PAPER_METHODS = ("fta", "sto", "ofo")
 INFERENCE_METHODS = {
     "h": "H",

@@ -37,14 +37,14 @@ NUMBER = [
     *("quantity", "value", "record", "resampled"),
 ]
 SEEDS = "seeds"
-NOT_PRINTED = ("", "-")  # Texts of cells without a number in transcribed tables.
-# The variant of a record's hyperparameters, and of the size and digest of its dataset.
+NOT_PRINTED = ("", "-")  # Cells without a number in transcribed tables
+# Variant of a record's hyperparameters, and of the size and digest of its dataset
 ABOUT = "about"
 Key = tuple[str, ...]
 
 
 def as_float(value: Any) -> float | None:
-    """Return a value or text as a float, or None if it is not a number."""
+    """Return a value as a float, or None if it is no number."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -52,20 +52,13 @@ def as_float(value: Any) -> float | None:
 
 
 def as_floats(texts: pd.Series) -> pd.Series:
-    """Return texts as floats, which are NaN for texts that are not numbers."""
+    """Return texts as floats, with NaN for other texts."""
     # `pandas.to_numeric` is wrong in the last bit of some numbers in pandas 2.1.
     return pd.Series([as_float(text) for text in texts], index=texts.index, dtype=float)
 
 
 def read(records: Mapping[Path, RecordFile], details: bool = True) -> pd.DataFrame:
-    """Return the numbers of records, in the order of the records.
-
-    Parameters
-    ----------
-    records : dict of Path to RecordFile
-    details : bool
-        Whether to include the numbers that only figures show (`RecordFile.details`).
-    """
+    """Return the numbers of records in their order, with `RecordFile.details` unless excluded."""
     rows: list[tuple[Any, ...]] = []
     for path, record in records.items():
         names = record.dataset_name, record.model_name, record.method_name
@@ -85,18 +78,12 @@ def read(records: Mapping[Path, RecordFile], details: bool = True) -> pd.DataFra
 
 
 def mean_over_seeds(numbers: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Return the means of numbers over seeds: one row for each key and quantity.
+    """Average numbers over seeds: one row for each key and quantity.
 
-    The columns are ``keys``, ``quantity``, ``value``, ``deviation`` (standard deviation over seeds,
-    divisor: seeds - 1), ``seeds`` (number of seeds of the table row, NaN for numbers without a
-    seed), ``runs`` (pairs of seed and value) and ``records`` (paths). A measure is averaged: it is
-    missing if the value of one seed is missing. Values of other kinds are equal for all seeds, or
-    are listed (`xmlc.suite.results.columns`).
-
-    Raises
-    ------
-    ValueError
-        Two numbers have the same keys, quantity and seed.
+    The columns are ``keys``, ``quantity``, ``value``, ``deviation`` (divisor: seeds - 1), ``seeds``
+    (of the table row, NaN without a seed), ``runs`` (pairs of seed and value) and ``records``
+    (paths). A measure is missing if one seed lacks it, and values of other kinds are equal for all
+    seeds or listed (`xmlc.suite.results.columns`).
     """
     counts = numbers.groupby(list(keys))["seed"].transform("nunique")
     columns = [*keys, "quantity", "seed", "value", "record", SEEDS]
@@ -122,12 +109,11 @@ def mean_over_seeds(numbers: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
 
 def index_of(rows: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
-    """Return some columns as an index, to look up rows by their keys."""
+    """Return some columns as an index, to look up rows."""
     return rows.set_index([*keys]).index
 
 
 def _summary(quantity: str, values: Sequence[Any], seeds: int) -> tuple[Any, float]:
-    """Return the value that stands for all seeds, and its standard deviation or NaN."""
     about = column(quantity)
     first = values[0]
     if about.kind == "choice":
@@ -139,7 +125,7 @@ def _summary(quantity: str, values: Sequence[Any], seeds: int) -> tuple[Any, flo
         return first, math.nan
     measured = [math.nan if value is None else float(value) for value in values]
     measured += [math.nan] * (seeds - len(measured))
-    # pandas and NumPy add in an order of their own, and `sum` of Python 3.12 compensates errors.
+    # pandas and NumPy add in other orders, and `sum` of Python 3.12 compensates errors.
     mean = reduce(add, measured, 0.0) / seeds
     if seeds == 1:
         return mean, math.nan
@@ -150,13 +136,8 @@ def _summary(quantity: str, values: Sequence[Any], seeds: int) -> tuple[Any, flo
 def read_cells(file: Path, keys: Sequence[str]) -> pd.DataFrame:
     """Read a CSV table as one row for each cell: ``keys``, ``quantity``, and ``value`` as text.
 
-    The columns ``deviation`` and ``seeds`` are read from the table's columns of deviations and
-    seeds, whose cells have rows, too.
-
-    Raises
-    ------
-    XmlcError
-        The file is not a table, lacks a key column, or has two rows with the same key.
+    ``deviation`` and ``seeds`` repeat columns of the table, whose cells also have rows. No two rows
+    may have the same key.
     """
     table = read_table(file)
     for key in keys:
@@ -174,12 +155,8 @@ def read_cells(file: Path, keys: Sequence[str]) -> pd.DataFrame:
 
 
 def read_published(file: Path, keys: Sequence[str]) -> pd.DataFrame:
-    """Read a table of a paper (see `read_cells`).
-
-    Raises
-    ------
-    XmlcError
-        A measure is neither a number nor a text of `NOT_PRINTED`, or `read_cells` raises an error.
+    """Read a table of a paper (see `read_cells`), whose measures must be numbers or in
+    `NOT_PRINTED`.
     """
     cells = read_cells(file, keys)
     is_measure = cells["quantity"].map(lambda name: column(name).kind == "measure").astype(bool)
@@ -194,7 +171,7 @@ def read_published(file: Path, keys: Sequence[str]) -> pd.DataFrame:
 
 
 def cells_of(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Return one row for each cell of a table, row by row (see `read_cells`)."""
+    """Return one row for each cell of a table (see `read_cells`)."""
     cells = []
     for row in table.to_dict("records"):
         key = [row[name] for name in keys]
@@ -209,14 +186,13 @@ def cells_of(table: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 def with_published(
     means: pd.DataFrame, published: pd.DataFrame, keys: Sequence[str]
 ) -> pd.DataFrame:
-    """Join our numbers with the numbers of a paper: a column ``published`` of texts, "" if not
-    published.
+    """Join the texts of a paper's numbers to ours, as a column ``published``, "" if not published.
 
-    Rows of the paper that we did not run follow our rows, with a missing value. A paper may print a
-    constant of a dataset in one row of the dataset, and then the constant applies to all of them.
+    Rows that we did not run come last, with a missing value. A constant that a paper prints in one
+    row of a dataset applies to all of them.
     """
     place = [*keys, "quantity"]
-    printed = published[::-1]  # Of several constants of a dataset, the first counts.
+    printed = published[::-1]  # The first of several constants of a dataset counts
     texts = dict(zip(places(printed, keys), printed["value"], strict=True))
     joined = means.assign(published=[texts.get(number, "") for number in places(means, keys)])
     rest = published[~index_of(published, place).isin(index_of(means, place))][[*place, "value"]]
@@ -226,10 +202,8 @@ def with_published(
 
 
 def places(rows: pd.DataFrame, keys: Sequence[str]) -> list[Key]:
-    """Return the keys and the quantity of each number, or only the dataset and the quantity for its
-    constants.
-
-    Tables repeat a constant of a dataset in some or all rows of the dataset.
+    """Return the keys and quantity of each number, but only dataset and quantity of a constant,
+    which tables repeat in rows of a dataset.
     """
     return [
         place_of(keys, *row) for row in rows[[*keys, "quantity"]].itertuples(index=False, name=None)
@@ -237,19 +211,17 @@ def places(rows: pd.DataFrame, keys: Sequence[str]) -> list[Key]:
 
 
 def place_of(keys: Sequence[str], *place: str) -> Key:
-    """Return the place (see `places`) of a number with these values of the keys and this
-    quantity.
-    """
+    """Return a number's place (see `places`)."""
     if "dataset" in keys and column(place[-1]).kind == "constant":
         return place[keys.index("dataset")], place[-1]
     return place
 
 
 def pivot(means: pd.DataFrame, keys: Sequence[str], quantities: Iterable[str]) -> pd.DataFrame:
-    """Return the content of a CSV file: a row for each key, and our numbers in full precision.
+    """Return the content of a CSV file: a row for each key, with our numbers in full precision.
 
-    A quantity that no row has is left out. If a row has several seeds, a column of standard
-    deviations, ``<name>_std``, follows each measure. The last column counts the seeds.
+    With several seeds, each measure is followed by its standard deviations, ``<name>_std``, and the
+    last column counts the seeds.
     """
     rows = means.set_index([*keys])
     several = (rows[SEEDS] > 1).any()

@@ -1,10 +1,9 @@
 """Settings that the numbers in a table depend on, and those that differ between two runs.
 
 They are in the manifest next to the table, because the next run overwrites records, and reference
-tables have none. Settings are grouped by subject and then by name. A subject is a dataset, a model
-on a dataset, or a method with a model on a dataset. The empty subject "" stands for the whole run.
-If the records of a table differ in a setting, for example because a model was trained with an
-earlier NumPy, its text lists every value.
+tables have none. Each belongs to a subject: a dataset, a model on a dataset, a method with a model
+on a dataset, or "" for the whole run. Its text lists every value if records differ, for example
+because a model was trained with an earlier NumPy.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ OF_RUN = ("xmlc", "python", "numpy", "scipy", "numba", "sklearn", "machine", "cp
 CODE = "code"
 COMMIT = "commit"
 DIGITS = 12
-#: Settings that manifests of earlier versions lack, and which therefore do not differ if one side
-#: lacks them.
+#: Manifests of earlier versions lack these, so they differ only if both sides have them.
 RECORDED = {
     "validation_share",
     "propensity",
@@ -38,7 +36,7 @@ RECORDED = {
 
 
 def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
-    """Return the settings in the records, and the digest and the commit of the code, as texts."""
+    """Return the settings in records, with digest and commit of the code, as texts."""
     values: dict[str, dict[str, set[str]]] = {}
     for record in records:
         for subject, name, value in _settings_in(record):
@@ -51,7 +49,6 @@ def settings_of(records: Iterable[RecordFile]) -> RecordedSettings:
 
 
 def _settings_in(record: RecordFile) -> Iterator[tuple[str, str, object]]:
-    """Yield the subject, the name and the value of each setting of a record."""
     environment = getattr(record, "environment", None) or {}
     for name in OF_RUN:
         if name in environment:
@@ -92,7 +89,7 @@ def _settings_in(record: RecordFile) -> Iterator[tuple[str, str, object]]:
 
 
 def text_of(value: object) -> str:
-    """Return the value of a setting as text. Equal numbers have equal texts, such as 8 and 8.0."""
+    """Return a setting as text, so that equal numbers such as 8 and 8.0 have equal texts."""
     if isinstance(value, list | tuple):
         return " ".join(map(text_of, value))
     # Manifests of earlier versions name the records of each value.
@@ -106,7 +103,7 @@ def text_of(value: object) -> str:
 
 
 def code_in_use() -> str:
-    """Return a digest of the current Python files of the package."""
+    """Return a digest of the package's Python files."""
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*.py")):
         digest.update(file.read_bytes())
@@ -116,14 +113,13 @@ def code_in_use() -> str:
 def settings_line(pairs: Iterable[tuple[RecordedSettings, RecordedSettings]]) -> str:
     """Return one line with the settings that differ between two runs, those of the whole run last.
 
-    Each pair has the settings of a table in both runs. Only the subjects that both have are
-    compared, table by table, because a run may have one value in some tables and another value in
-    others.
+    Each pair has the settings of one table in both runs. Only subjects in both are compared, table
+    by table, because a run may have different values in different tables.
     """
     known = [pair for pair in pairs if all(pair)]
     if not known:
         return "Settings that differ: unknown, because no table has its settings on both sides"
-    # The models and the datasets of each change. A dict keeps the order, unlike a set.
+    # Models and datasets of each change, in dicts because sets have no order
     places: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for old, new in known:
         for subject in [subject for subject in old if subject in new]:
@@ -140,11 +136,9 @@ def settings_line(pairs: Iterable[tuple[RecordedSettings, RecordedSettings]]) ->
 
 
 def _changes(before: dict[str, object], after: dict[str, object]) -> Iterator[str]:
-    """Yield a text for each setting of one subject that differs."""
     for name in {**before, **after}:
         old = text_of(before.get(name))
         new = text_of(after.get(name))
-        # A setting that an earlier version did not record does not differ.
         is_recorded = name not in RECORDED or (name in before and name in after)
         if old == new or name == COMMIT or not is_recorded:
             continue

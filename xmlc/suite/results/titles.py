@@ -1,4 +1,4 @@
-"""Printed names of methods, models and hyperparameters, and the conventions that tables state."""
+"""Printed names of methods, models and hyperparameters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.methods import INFERENCE_METHODS, THRESHOLD_METHODS
 
-# The name of a threshold method ends with `FULL` if the model is trained on all training data.
+# Ends the name of a threshold method whose model is trained on all training data.
 FULL = "-full"
 ALL_DATA = ", all training data"
 METHODS: dict[str, str] = {}
@@ -17,7 +17,7 @@ for _name, _title in THRESHOLD_METHODS.items():
     METHODS[_name] = _title
     METHODS[_name + FULL] = _title + ALL_DATA
 METHODS |= INFERENCE_METHODS | {"for-instance-f": "best threshold"}
-# Printed names of models. Each paper's package adds names by `name_models`.
+# Printed names of models, to which the papers add theirs by `name_models`
 _MODELS = {"oracle": "oracle"}
 # Programs of baselines, by the first word of a model's name. All other models are xmlc's.
 PROGRAMS = {"napkinxc": "napkinXC", "omikuji": "omikuji"}
@@ -25,7 +25,7 @@ PASSES = re.compile(r"(.+)-(\d+)-pass(?:es)?")
 HYPERPARAMETERS = {"arity": "arity b", "lam": "lambda"}
 SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stages"}
 
-# Models that use the true posteriors. Their scores are a limit, and are never the best in a table.
+# They use the true posteriors, so tables never mark them as best.
 LIMITS = ("oracle",)
 
 CONVENTIONS = (
@@ -42,13 +42,7 @@ def method_title(name: str) -> str:
 
 
 def name_models(titles: Mapping[str, str], over: bool = False) -> None:
-    """Register printed names of models. The keys of ``titles`` are the names in suites and records.
-
-    Raises
-    ------
-    XmlcError
-        A model already has a different printed name, and ``over`` is false.
-    """
+    """Register printed names of models, which replace others only if ``over`` is true."""
     for name, title in titles.items():
         known = _MODELS.get(name, title)
         if known != title and not over:
@@ -57,9 +51,7 @@ def name_models(titles: Mapping[str, str], over: bool = False) -> None:
 
 
 def model_title(name: str) -> str:
-    """Return the printed name of a model, with its number of training passes if the name has
-    one.
-    """
+    """Return a model's printed name, with its number of training passes."""
     base, passes = without_passes(name)
     title = _MODELS.get(base, base)
     if passes is None:
@@ -70,26 +62,19 @@ def model_title(name: str) -> str:
 
 
 def measure_of(tuned_for: str) -> str:
-    """Return the measure that thresholds were tuned for, which is macro-F for a threshold
-    method.
-    """
+    """Return the measure that thresholds are tuned for, by default macro-F."""
     if tuned_for in METHODS:
         return "macro_f"
     return tuned_for
 
 
 def tuned_for_title(tuned_for: str) -> str:
-    """Return the printed name of a threshold method, or of the measure that thresholds were tuned
-    for.
-    """
+    """Return the printed name of a threshold method or tuned measure."""
     return METHODS.get(tuned_for) or column(tuned_for).title
 
 
 def without_passes(name: str) -> tuple[str, int | None]:
-    """Split ``oplt-b-3-passes`` into ("oplt-b", 3).
-
-    A name without passes is unchanged, with None.
-    """
+    """Split ``oplt-b-3-passes`` into ("oplt-b", 3), with None for a name without passes."""
     found = PASSES.fullmatch(name)
     if found is None:
         return name, None
@@ -97,17 +82,17 @@ def without_passes(name: str) -> tuple[str, int | None]:
 
 
 def family(name: str) -> str:
-    """Return the printed name of the program that contains a model: xmlc or a baseline program."""
+    """Return the program that contains a model: xmlc or a baseline."""
     return PROGRAMS.get(name.partition("-")[0], "xmlc")
 
 
 def hyperparameter_title(name: str) -> str:
-    """Return the printed name of a hyperparameter, such as ``arity b`` or ``lambda``."""
+    """Return the printed name, such as ``arity b`` or ``lambda``."""
     return HYPERPARAMETERS.get(name, name)
 
 
 def search_title(method: str, budget: int) -> str:
-    """Return the printed name of a search method with its number of trials."""
+    """Return a search method's printed name, with its number of trials."""
     trials = "trials"
     if budget == 1:
         trials = "trial"
@@ -115,6 +100,6 @@ def search_title(method: str, budget: int) -> str:
 
 
 def method_order(names: Iterable[str]) -> list[str]:
-    """Sort methods in the order of the papers. Unknown ones come last, in alphabetical order."""
+    """Sort methods in the papers' order, then others by name."""
     places = {name: place for place, name in enumerate(METHODS)}
     return sorted(names, key=lambda name: (places.get(name, len(places)), name))

@@ -1,4 +1,4 @@
-"""The words for verdicts, on numbers and on statements. docs/claims.md defines them."""
+"""The words for verdicts on numbers and on statements, which docs/claims.md defines."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """The result of comparing one of our numbers with a published number or with an earlier run.
+    """The result of comparing one of our numbers with a published number or an earlier run.
 
-    A number that is not equal to the other number is inside, above or below the interval of the
-    published number. Other numbers have no interval, and are above or below the other number. The
-    last four verdicts are for runs of xmlc: a text that changed, parts that only one run has, and
-    tables of claims that are not compared.
+    A number that differs from a published one is inside, above or below its interval, or undecided
+    if that is missing or wide. Between runs, numbers are just above or below, and the last four
+    verdicts are a changed text, parts that only one run has, and tables of claims that are not
+    compared.
     """
 
     EQUAL = "equal"

@@ -1,1 +1,1 @@
-"""Define records. Steps write records to files, and tables and figures are built from records."""
+"""Records, which steps write to files, and from which tables and figures are built."""

@@ -1,7 +1,5 @@
-"""Define the fields that records share, the record of `xmlc train`, and functions that read and
-write records.
-
-The record of `xmlc train` has no kind, because records of other kinds contain its fields.
+"""Fields that records share, and the record of `xmlc train`, which has no kind because other
+records contain its fields.
 """
 
 from __future__ import annotations
@@ -23,34 +21,26 @@ from xmlc.suite.files import write_record
 from xmlc.suite.provenance.environment import Environment, StepCosts
 
 SCHEMA = 1
-HIGHEST = 1 + 1e-9  # The mean of scores that are all 1 may exceed 1 because of rounding errors.
+HIGHEST = 1 + 1e-9  # Rounding may lift the mean of scores that are all 1 above 1
 
 T = TypeVar("T")
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def json_keys(cls: type[T]) -> type[T]:
-    """Make a frozen dataclass, whose fields are keys of a JSON file and keyword arguments."""
+    """Make a frozen dataclass whose fields are keys of a JSON file and keyword arguments."""
     return dataclass(frozen=True, kw_only=True)(cls)
 
 
 def expected_of(command: str) -> str:
-    """Return the description of a command's record in error messages."""
+    """Describe a command's record for error messages."""
     if command:
         return f"a record of `xmlc {command}` of this version"
     return "a record of this version"
 
 
 def check_header(path: Path, content: object, kinds: Iterable[str], command: str) -> str:
-    """Return the kind of a record from the content of its file.
-
-    The content must be a record of a kind in ``kinds`` and of the current version.
-
-    Raises
-    ------
-    XmlcError
-        The content is no record, or is a record of another kind or version.
-    """
+    """Return the kind of a record, which must be in ``kinds`` and of the current version."""
     expected = expected_of(command)
     if not isinstance(content, dict):
         raise misfit(path, f"found {content!r:.40}", f"{expected}, with keys")
@@ -65,15 +55,7 @@ def check_header(path: Path, content: object, kinds: Iterable[str], command: str
 def check_scores(
     place: str, scores: Mapping[str, float], needed: Iterable[str], shares: Iterable[str] = ()
 ) -> None:
-    """Raise an error if a score in ``needed`` is missing, or if a score in ``shares`` is not
-    between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        A score is missing, or is not between 0 and 1. The error message contains ``place``, the
-        field with the scores. msgspec adds the path of this field in the file.
-    """
+    """Check that all scores in ``needed`` exist, and that ``shares`` are between 0 and 1."""
     lacking = [name for name in needed if name not in scores]
     if lacking:
         raise ValueError(f"{place} lack {lacking[0]!r}")
@@ -85,13 +67,8 @@ def check_scores(
 
 
 def parsed(path: Path, what: str = "file") -> dict[str, object]:
-    """Return the content of a JSON file that `xmlc.suite.files.write_record` wrote, without the
-    checksum.
-
-    Raises
-    ------
-    XmlcError
-        The file is not readable, was edited, or contains a number that JSON does not allow.
+    """Return the content of a file by `xmlc.suite.files.write_record`, without its checksum, which
+    must be right.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
@@ -106,17 +83,7 @@ def parsed(path: Path, what: str = "file") -> dict[str, object]:
 
 
 def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
-    """Convert the content of a file to a dataclass.
-
-    Keys in the file that are not fields of the dataclass are ignored.
-
-    Error messages describe the expected file by ``expected``.
-
-    Raises
-    ------
-    XmlcError
-        The content violates the schema of the dataclass.
-    """
+    """Convert the content of a file to a dataclass, ignoring keys that are not its fields."""
     try:
         return msgspec.convert(
             content, kind, dec_hook=lambda to, found: Path(found) if to is Path else found
@@ -127,7 +94,7 @@ def as_checked(path: Path, content: object, kind: type[T], expected: str) -> T:
 
 
 def misfit(path: Path, found: str, expected: str) -> XmlcError:
-    """Return the error that is raised for a file with unexpected content."""
+    """Return the error for a file with unexpected content."""
     return Damaged(path, f"{found}. The file should be {expected}", written_with(path))
 
 
@@ -135,30 +102,25 @@ def _refuse_constant(text: str) -> float:
     raise ValueError(f"found {text}, expected a number that JSON allows")
 
 
-# If a record is read and written again, an integer in the file remains an integer.
+# An integer stays an integer when a record is read and written again.
 JsonNumber = int | float
 Fraction = Annotated[float, Meta(ge=0, le=HIGHEST)]
-# Fractions are in a dict, because a name such as "p@1" cannot be the name of a field.
+# A dict, because a name such as "p@1" cannot be the name of a field
 Fractions = dict[str, Fraction]
 TrainingSplit = Literal["full", "80"]
 Count = Annotated[int, Meta(ge=0)]
-Quantities = dict[str, object]  # Maps the name of a quantity to the value of the quantity.
-# Pairs of the name of a part of a record (a variant) and the quantities in this part. Most records
-# consist of one part, whose name is "".
+Quantities = dict[str, object]
+# Names and quantities of the parts (variants) of a record, most of which have one part, ""
 Numbers = Iterator[tuple[str, Quantities]]
 
 DATASET_COLUMNS = ("m", "d", "n_test", "n_train", "instances_per_label", "labels_per_instance")
-# Maps a column of costs to a field of a record, and to the factor that converts the field to the
-# column's unit.
+# The field of a record for each column of costs, and the factor to the column's unit
 CostColumns = Mapping[str, tuple[str, float]]
 
 
 @json_keys
 class RecordedDataset:
-    """Describe the dataset on which a record was computed.
-
-    Averages in this description are over the training set.
-    """
+    """The dataset of a record, with averages over the training set."""
 
     digest: str
     name: str
@@ -172,33 +134,28 @@ class RecordedDataset:
 
 @json_keys
 class RecordFile:
-    """Represent a JSON file. Subclasses represent the different kinds of files.
+    """A JSON file, whose kinds are the subclasses.
 
-    The fields of a class have the order of the keys in the file. ``KIND`` is the kind of record
-    that the file contains. ``COMMAND`` is the `xmlc` command that writes the file. If users'
-    scripts write the file, ``COMMAND`` is "".
+    ``KIND`` is the kind of record, and ``COMMAND`` the `xmlc` command that writes it, or "" if
+    users' scripts do.
     """
 
     KIND: ClassVar[str] = ""
     COMMAND: ClassVar[str] = ""
 
     def numbers(self) -> Numbers:
-        """Yield the name and the quantities of each part of the record.
-
-        The quantities have the units of the table columns. If the record lacks a quantity, its
-        value is None or NaN.
+        """Yield each part's name and quantities in the units of the table columns, with None or NaN
+        for missing ones.
         """
         yield from ()
 
     def details(self) -> Numbers:
-        """Yield further parts of the record, which figures show, but neither tables nor claims
-        use.
-        """
+        """Yield further parts for figures only."""
         yield from ()
 
     @property
     def facts(self) -> Quantities:
-        """Return the hyperparameters, and the size and digest of the dataset."""
+        """Hyperparameters, and size and digest of the dataset."""
         dataset = getattr(self, "dataset", None)
         sizes = {}
         if isinstance(dataset, RecordedDataset):
@@ -206,29 +163,27 @@ class RecordFile:
         return sizes | getattr(self, "hyperparameters", {}) | {"digest": self.data_digest}
 
     def resampled_numbers(self) -> dict[str, dict[str, Any]]:
-        """Return quantities on resampled test sets by variant, in the unit of the table columns."""
+        """Return quantities on resampled test sets by variant."""
         return {}
 
     @property
     def dataset_name(self) -> str:
-        """Return the name of the record's dataset, or "" if the record has no dataset."""
+        """Name of the dataset, or ""."""
         return getattr(getattr(self, "dataset", None), "name", "")
 
     @property
     def model_name(self) -> str:
-        """Return the name of the record's model, or "" if the record has no model."""
+        """Name of the model, or ""."""
         return getattr(self, "model", "")
 
     @property
     def method_name(self) -> str:
-        """Return the name of the threshold or inference method, or "" if the record has no
-        method.
-        """
+        """Name of the method, or ""."""
         return ""
 
     @property
     def data_digest(self) -> str:
-        """Return the digest of the record's dataset, or "" if the record has no dataset."""
+        """Digest of the dataset, or ""."""
         return getattr(getattr(self, "dataset", None), "digest", "")
 
     def __init_subclass__(cls, kind: str = "", command: str = "") -> None:
@@ -236,12 +191,12 @@ class RecordFile:
         cls.COMMAND = command
 
     def write(self, path: Path) -> None:
-        """Write the record to a file atomically, with the checksum of the content."""
+        """Write the record atomically, with a checksum."""
         write_record(path, self.content())
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Read a record from a file, and check the record.
+        """Read and check a record.
 
         Raises
         ------
@@ -252,13 +207,13 @@ class RecordFile:
 
     @classmethod
     def of(cls, path: Path, content: object) -> Self:
-        """Convert the content of a file to a record, and check the record."""
+        """Convert and check the content of a file."""
         if cls.KIND:
             check_header(path, content, [cls.KIND], cls.COMMAND)
         return as_checked(path, content, cls, expected_of(cls.COMMAND))
 
     def content(self) -> dict[str, object]:
-        """Return the content of the record's file as a dict of JSON values."""
+        """Return the file's content as JSON values."""
         header: dict[str, object] = {}
         if self.KIND:
             header = {"kind": self.KIND, "schema": SCHEMA}
@@ -267,53 +222,38 @@ class RecordFile:
 
 @json_keys
 class Record(RecordFile):
-    """Represent a JSON file about one model on one dataset.
+    """A JSON file about one model on one dataset.
 
-    ``model`` is the name of the model in tables, and ``split`` is the model's training split.
-    ``settings`` contains further settings that influence the numbers in the record.
-    `xmlc.suite.results.settings.RECORDED` contains the names of the possible settings.
+    Further ``settings`` influence the numbers (`xmlc.suite.results.settings.RECORDED`).
     """
 
     dataset: RecordedDataset
-    # Tables and figures do not use it, so that records of users' scripts may lack it.
+    # Users' scripts may omit it, because tables and figures do not use it.
     estimator: str = ""
     model: str
     hyperparameters: Hyperparameters
     seed: int
     split: TrainingSplit
-    # Records of earlier versions lack ``settings``.
+    # Records of earlier versions have none.
     settings: dict[str, object] = field(default_factory=dict)
 
     @property
     def run_names(self) -> tuple[str, str, TrainingSplit]:
-        """Return the dataset, the model and the training split of the record.
-
-        The costs of a step are assigned to a run by dataset, model and training split.
-        """
+        """Dataset, model and training split, by which costs of steps are assigned."""
         return without_mark(self.dataset.name), self.model, self.split
 
     @property
     def method_name(self) -> str:
-        """Return the name of the threshold or inference method, or "" if the record has no
-        method.
-        """
+        """Name of the method, or ""."""
         return getattr(self, "method", "")
 
     @property
     def dataset_sizes(self) -> Quantities:
-        """Return the numbers that describe the size of the dataset, such as the number of
-        labels.
-        """
+        """Sizes of the dataset, such as the number of labels."""
         return {name: getattr(self.dataset, name) for name in DATASET_COLUMNS}
 
     def setting(self, name: str) -> float:
-        """Return the value of a numeric hyperparameter.
-
-        Raises
-        ------
-        XmlcError
-            The hyperparameter is missing, or is not a number.
-        """
+        """Return a numeric hyperparameter, or raise an error if there is none."""
         value = self.hyperparameters.get(name)
         if isinstance(value, int | float):
             return value
@@ -323,7 +263,7 @@ class Record(RecordFile):
         )
 
 
-# The method, the budget and the seed of a search, and the validation P@1 of its best trial.
+# ``p@1`` is the validation P@1 of the best trial.
 SearchSummary = TypedDict(
     "SearchSummary", {"method": str, "budget": int, "seed": int, "p@1": float}, total=False
 )
@@ -331,13 +271,10 @@ SearchSummary = TypedDict(
 
 @json_keys
 class TrainingCosts:
-    """Hold the costs of training a model.
-
-    If the model is not trained, such as an oracle, the costs are None.
-    """
+    """The costs of training, or None for a model without training, such as an oracle."""
 
     train_seconds: JsonNumber | None
-    train_cpu_seconds: JsonNumber | None = None  # Records of earlier versions lack the CPU seconds.
+    train_cpu_seconds: JsonNumber | None = None  # Records of earlier versions lack it
     train_threads: int | None
     train_peak_bytes: JsonNumber | None
     model_bytes: JsonNumber | None
@@ -345,17 +282,10 @@ class TrainingCosts:
 
 @json_keys
 class ModelRecord(Record):
-    """Represent a record about a trained model, which also contains the costs of training.
+    """A record about a trained model, with the costs of training.
 
-    Attributes
-    ----------
-    costs : TrainingCosts
-    environment : Environment
-    tuning : SearchSummary or None
-        Method, budget, seed and best P@1 of the search that found the hyperparameters, or None
-        without a search.
-    step : StepCosts or None
-        Costs of the step that wrote the record. Records of earlier versions lack these costs.
+    ``tuning`` is the search that found the hyperparameters, if any, and ``step`` the costs of the
+    step that wrote the record.
     """
 
     costs: TrainingCosts
@@ -369,17 +299,17 @@ class TrainingRecord(ModelRecord, command="train"):
     """The record of `xmlc train`."""
 
     def __post_init__(self) -> None:
-        if not self.estimator:  # Other records may lack it.
+        if not self.estimator:  # Other records may lack it
             raise ValueError("found no key `estimator`")
 
 
 def costs_in(costs: object, wanted: CostColumns) -> Quantities:
-    """Return the cost for each column in ``wanted``, converted to the unit of the column."""
+    """Return each column's cost in its unit."""
     return {name: or_nan(getattr(costs, key)) * factor for name, (key, factor) in wanted.items()}
 
 
 def or_nan(value: float | None) -> float:
-    """Return ``value`` as a float, or NaN if the value is None."""
+    """Return a float, which is NaN for None."""
     if value is None:
         return float("nan")
     return float(value)

@@ -1,4 +1,4 @@
-"""Define the record of calibration errors of estimates, before and after isotonic calibration."""
+"""The record of calibration errors before and after isotonic calibration."""
 
 from __future__ import annotations
 
@@ -18,16 +18,10 @@ ERRORS = tuple(measure.name for measure in CALIBRATION)
 
 @json_keys
 class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
-    """Represent the record in which `xmlc thresholds` writes calibration errors on the test set.
+    """Calibration errors on the test set, which `xmlc thresholds` writes.
 
-    Attributes
-    ----------
-    metrics : dict of str to float
-        The scores ``p@k`` and ``ece@k``, which are measured on the k labels with the highest
-        estimates.
-    isotonic : dict of str to float
-        The scores ``ece@k`` after isotonic calibration on the validation set, measured on the same
-        labels as in ``metrics``.
+    ``metrics`` has ``p@k`` and ``ece@k`` of the k labels with the highest estimates, and
+    ``isotonic`` the ``ece@k`` of the same labels after isotonic calibration on the validation set.
     """
 
     metrics: Fractions
@@ -38,7 +32,7 @@ class CalibrationRecord(ModelRecord, kind="calibration", command="thresholds"):
         check_scores("isotonic", self.isotonic, ERRORS)
 
     def numbers(self) -> Numbers:
-        """Yield the scores in ``metrics`` and ``isotonic``, in percent."""
+        """Yield both kinds of scores, in percent."""
         before: Quantities = {name: 100 * value for name, value in self.metrics.items()}
         yield (
             "",

@@ -1,6 +1,4 @@
-"""Define the record of `xmlc forest`: scores for numbers of trees, the shapes of the trees, and
-objectives.
-"""
+"""The record of `xmlc forest`: scores by number of trees, shapes of the trees, and objectives."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ Epochs = Annotated[tuple[float, ...], Meta(min_length=1)]
 
 
 class RankingRow:
-    """Hold scores of rankings on the test set: all metrics of `OF_RANKINGS`, as fractions (not
-    percentages).
-    """
+    """All metrics of `OF_RANKINGS` on the test set, as fractions."""
 
     metrics: Fractions
 
@@ -40,10 +36,7 @@ class RankingRow:
 
 @json_keys
 class ForestRow(RankingRow):
-    """Hold the scores of a forest that consists of the first ``n_trees`` trees.
-
-    ``resampled`` contains the scores on resampled test sets.
-    """
+    """The scores of the first ``n_trees`` trees."""
 
     n_trees: Count
     metrics: Fractions
@@ -53,9 +46,8 @@ class ForestRow(RankingRow):
 
 @json_keys
 class TreeShapes:
-    """Hold the depth and the number of nodes of each tree.
-
-    The root has depth 0, and leaves count as nodes.
+    """The depth and the number of nodes of each tree, with depth 0 for the root and leaves as
+    nodes.
     """
 
     depths: Counts
@@ -64,18 +56,7 @@ class TreeShapes:
 
 @json_keys
 class LevelObjectives:
-    """Hold the objectives of the nodes on one level of a tree.
-
-    Attributes
-    ----------
-    tree, level : int
-        Number of the tree, and level in the tree. The level of the root is 1.
-    nodes : int
-        Number of split nodes on the level.
-    minimum, mean, maximum : tuple of float
-        Minimum, mean and maximum of the objectives of the nodes on the level. Each tuple has one
-        value per epoch.
-    """
+    """The objectives of the split nodes on a tree's level, by epoch, with the root on level 1."""
 
     tree: Count
     level: Count
@@ -87,18 +68,17 @@ class LevelObjectives:
 
 @json_keys
 class PredictionThreads:
-    """Hold the number of threads with which prediction times were measured."""
+    """The number of threads of timed predictions."""
 
     predict_threads: int
 
 
 @json_keys
 class ForestRecord(Record, kind="forest", command="forest"):
-    """Represent the record of `xmlc forest`.
+    """The record of `xmlc forest`.
 
-    The last of the ``rows`` contains the scores of the whole forest. The field ``objectives``
-    contains the objectives of only the first trees. If the estimator has no shapes of trees,
-    ``trees`` is None. If the estimator has no objectives, ``objectives`` is empty.
+    The last of the ``rows`` is for the whole forest, but ``objectives`` cover only the first trees.
+    Without shapes or objectives, ``trees`` is None or ``objectives`` is empty.
     """
 
     rows: Annotated[tuple[ForestRow, ...], Meta(min_length=1)]
@@ -109,9 +89,7 @@ class ForestRecord(Record, kind="forest", command="forest"):
     step: StepCosts | None = None
 
     def resampled_numbers(self) -> dict[str, dict[str, Any]]:
-        """Return the measures of all trees, and of the first n trees for each n, on resampled test
-        sets.
-        """
+        """Return measures of all trees, and of the first n, on resampled test sets."""
         drawn = {}
         for row in self.rows:
             drawn[f"n_trees={row.n_trees}"] = resampled_columns(
@@ -120,11 +98,8 @@ class ForestRecord(Record, kind="forest", command="forest"):
         return drawn | {"": drawn[f"n_trees={self.rows[-1].n_trees}"]}
 
     def numbers(self) -> Numbers:
-        """Yield the scores and the shapes of all trees, the scores of the first n trees, and the
-        last objectives.
-
-        The names of the parts are "", such as ``n_trees=5``, and such as ``tree 0, level 1, epoch
-        20``.
+        """Yield scores and shapes of all trees, named "", scores of the first n, such as
+        ``n_trees=5``, and the last objectives, such as ``tree 0, level 1, epoch 20``.
         """
         yield "", self.dataset_sizes | self._shapes() | _scores(self.rows[-1])
         for row in self.rows:
@@ -139,9 +114,6 @@ class ForestRecord(Record, kind="forest", command="forest"):
                 yield _of_epoch(part, epoch)
 
     def _shapes(self) -> Quantities:
-        """Return the depth of the deepest tree, next to that of a balanced tree, and the mean
-        number of nodes.
-        """
         from xmlc.kernels.float64 import log
 
         if self.trees is None:

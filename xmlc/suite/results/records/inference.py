@@ -1,7 +1,4 @@
-"""Define the record of `xmlc infer`.
-
-The record contains scores and costs of label sets that a method inferred for the test set.
-"""
+"""The record of `xmlc infer`: scores and costs of label sets that a method inferred."""
 
 from __future__ import annotations
 
@@ -34,12 +31,7 @@ ESTIMATES = ("min_probability", "estimates_per_instance", "missed_per_instance")
 
 @json_keys
 class TruncatedEstimates:
-    """Describe the estimates that remain above a minimum probability.
-
-    ``estimates_per_instance`` is the mean number of remaining estimates of an instance.
-    ``missed_per_instance`` is the mean number of an instance's true labels without a remaining
-    estimate.
-    """
+    """The estimates above a minimum probability, and the true labels without any, per instance."""
 
     min_probability: JsonNumber | None
     estimates_per_instance: JsonNumber | None
@@ -48,18 +40,10 @@ class TruncatedEstimates:
 
 @json_keys
 class InferenceCosts(TrainingCosts):
-    """Hold the costs of training, of drawing samples or estimating marginals, and of inference.
+    """The costs of training, of samples or marginals, and of inference, or None if not measured.
 
-    If a cost was not measured, it is None.
-
-    Attributes
-    ----------
-    draw_ms_per_instance, estimate_ms_per_instance, infer_ms_per_instance : float or None
-        Milliseconds per instance for drawing samples, for estimating marginals, and for inference.
-    inference_seconds : float or None
-        Seconds for drawing samples or estimating marginals, and for inference, on the whole test
-        set. In gfm2011, these seconds are called "inference time".
-    threads, infer_peak_bytes : int or None
+    The "inference time" of gfm2011, ``inference_seconds`` for the whole test set, includes drawing
+    samples or estimating marginals.
     """
 
     draw_ms_per_instance: JsonNumber | None
@@ -72,33 +56,17 @@ class InferenceCosts(TrainingCosts):
 
 @json_keys
 class InferenceRecord(ModelRecord, kind="inference", command="infer"):
-    """Represent the record of `xmlc infer`.
+    """The record of `xmlc infer`.
 
-    Attributes
-    ----------
-    method : str
-    samples : int or None
-        Number of label vectors that are drawn per instance, or None if the method does not use
-        samples.
-    time_limit : float or None
-        Number of seconds after which inference is stopped.
-    estimates : TruncatedEstimates or None
-        The field is None if the estimates have no minimum probability.
-    sizes : object
-        None. Records of earlier versions have weights of the method gfm-sizes.
-    finished : bool
-        Whether inference finished within the time limit. If inference did not finish, all scores
-        are missing.
-    metrics : dict of str to float, or None
-        Maps a measure in `xmlc.metrics.measures` to its value. A share is stored as a fraction, not
-        as a percentage.
-    expected_f : float or None
-        Mean of the expected F-measures that the method computes for its label sets.
-    truncation_loss : float or None
-        Upper bound on the loss of expected F-measure that the minimum probability causes.
-    resampled : dict of str to tuple of float
-        Maps a measure to its values on resampled test sets (see `xmlc.metrics.resampling`).
-        ``resampled`` is empty in records of earlier versions.
+    ``samples`` are label vectors drawn per instance, if the method uses any. If inference took
+    longer than ``time_limit`` seconds, it is not ``finished`` and all scores are missing.
+    Otherwise, ``metrics`` and ``resampled`` have measures on the test set and on resampled test
+    sets (`xmlc.metrics.resampling`), with shares as fractions. The method computes ``expected_f``
+    for its label sets, and ``truncation_loss`` bounds what the minimum probability of the estimates
+    costs of it.
+
+    Records of earlier versions lack ``resampled``, but have weights of the method gfm-sizes as
+    ``sizes``.
     """
 
     costs: InferenceCosts
@@ -118,10 +86,8 @@ class InferenceRecord(ModelRecord, kind="inference", command="infer"):
             check_label_set_scores(".metrics", self.metrics)
 
     def numbers(self) -> Numbers:
-        """Yield the measures, the numbers of estimates above the minimum probability, and the
+        """Yield the measures, unless inference was stopped, and the numbers of estimates and
         costs.
-
-        If inference reached its time limit, the measures are missing.
         """
         found = self.dataset_sizes | measured_columns(
             self.metrics, (*SET_METRICS, PREDICTED), OF_SETS

@@ -1,8 +1,4 @@
-"""Define the record of `xmlc progressive`.
-
-The command `xmlc progressive` scores a model that predicts each instance of a stream before it
-learns the instance.
-"""
+"""The record of `xmlc progressive`, which predicts each instance of a stream before learning it."""
 
 from __future__ import annotations
 
@@ -24,17 +20,7 @@ from xmlc.suite.results.records.base import (
 
 @json_keys
 class ProgressiveRow:
-    """Hold the scores of the first ``instances`` instances of a stream.
-
-    If a score is missing, it is None.
-
-    Attributes
-    ----------
-    instances : int
-    accuracy : float
-    entropy_reduction : float or None
-        Entropy reduction in bits.
-    """
+    """The scores of the first ``instances`` instances, with the entropy reduction in bits."""
 
     instances: Count
     accuracy: Fraction
@@ -43,9 +29,7 @@ class ProgressiveRow:
 
 @json_keys
 class ProgressiveCosts:
-    """Hold the CPU seconds for the whole stream, the number of threads, and the peak memory in
-    bytes.
-    """
+    """CPU seconds for the whole stream, number of threads, and peak memory in bytes."""
 
     cpu_seconds: JsonNumber | None = None
     threads: int | None = None
@@ -54,9 +38,8 @@ class ProgressiveCosts:
 
 @json_keys
 class ProgressiveRecord(Record, kind="progressive", command="progressive"):
-    """Represent the record of `xmlc progressive`.
-
-    The record contains scores along the stream, and the accuracy of the best constant label.
+    """The record of `xmlc progressive`: scores along the stream, and the best constant label's
+    accuracy.
     """
 
     constant_accuracy: Fraction
@@ -70,7 +53,7 @@ class ProgressiveRecord(Record, kind="progressive", command="progressive"):
         yield "", _scores(self.rows[-1]) | {"constant_accuracy": 100 * self.constant_accuracy}
 
     def details(self) -> Numbers:
-        """Yield the scores of the first n instances, under names such as ``instances=100``."""
+        """Yield the scores of the first n instances, named such as ``instances=100``."""
         for row in self.rows:
             yield f"instances={row.instances}", _scores(row)
 

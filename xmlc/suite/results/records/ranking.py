@@ -1,6 +1,4 @@
-"""Define the records of `xmlc rank`, next to the ranked labels, and of `xmlc score`, which adds
-scores.
-"""
+"""The records of `xmlc rank`, next to the ranked labels, and of `xmlc score`, which adds scores."""
 
 from __future__ import annotations
 
@@ -39,14 +37,12 @@ COST_COLUMNS = {
     "train_cpu_minutes": ("train_cpu_seconds", 1 / 60),
     "train_cpu_seconds": ("train_cpu_seconds", 1),
 }
-HYPERPARAMETERS = ("S", "alpha", "beta", "n_trees")  # Hyperparameters whose values tables show.
+HYPERPARAMETERS = ("S", "alpha", "beta", "n_trees")  # Tables show their values.
 
 
 @json_keys
 class RankingCosts(TrainingCosts):
-    """Hold the costs of training, and the costs of ranking the five best labels of each test
-    instance.
-    """
+    """The costs of training, and of ranking the five best labels of each test instance."""
 
     predict_ms_per_instance: JsonNumber | None
     inner_products_per_instance: JsonNumber | None
@@ -56,14 +52,11 @@ class RankingCosts(TrainingCosts):
 
 @json_keys
 class RankedRecord(ModelRecord, command="rank"):
-    """The part of a ranking's record without measures, which `xmlc score` adds.
-
-    ``certified`` is described in `RankingRecord`.
-    """
+    """A ranking's record before `xmlc score` adds measures. See `RankingRecord`."""
 
     FILE: ClassVar[str] = "rank.json"
     LABELS: ClassVar[str] = "labels.npy"  # int32 (n_test, DEPTH), best first, padded with -1
-    DEPTH: ClassVar[int] = 5  # The papers' measures are of the five best labels.
+    DEPTH: ClassVar[int] = 5  # Measures of the papers use at most five labels.
 
     costs: RankingCosts
     certified: Fraction | None = None
@@ -71,22 +64,14 @@ class RankedRecord(ModelRecord, command="rank"):
 
 @json_keys
 class RankingRecord(ModelRecord, kind="ranking", command="score"):
-    """Represent the record of `xmlc score`.
+    """The record of `xmlc score`.
 
-    Attributes
-    ----------
-    metrics : dict of str to float
-        Maps a measure in `xmlc.metrics.measures` to its value. A share is stored as a fraction, not
-        as a percentage. In records of earlier versions, some scores are missing.
-    standard_errors : dict of str to float
-        Standard errors of P@k and nDCG@k due to the random choice of test instances.
-        ``standard_errors`` is empty in records of earlier versions.
-    certified : float or None
-        Fraction of the test instances for which beam search proved that the ranking is exact. If
-        the model uses no beam search, the fraction is None.
-    resampled : dict of str to tuple of float
-        Maps a measure to its values on resampled test sets (see `xmlc.metrics.resampling`).
-        ``resampled`` is empty in records of earlier versions.
+    ``metrics`` and ``resampled`` have measures on the test set and on resampled test sets
+    (`xmlc.metrics.resampling`), with shares as fractions. ``standard_errors``, of P@k and nDCG@k,
+    are due to the random choice of test instances. ``certified`` is the fraction of test instances
+    whose ranking beam search proved to be exact.
+
+    Records of earlier versions lack ``resampled``, ``standard_errors`` and some measures.
     """
 
     costs: RankingCosts
@@ -99,9 +84,7 @@ class RankingRecord(ModelRecord, kind="ranking", command="score"):
         check_scores("metrics", self.metrics, RANKING_METRICS, shares_of(self.metrics))
 
     def numbers(self) -> Numbers:
-        """Yield the measures, the hyperparameters, the result of the search for hyperparameters,
-        and the costs.
-        """
+        """Yield measures, hyperparameters with their search's result, and costs."""
         tuned = self.tuning if self.tuning and "p@1" in self.tuning else {}
         found = self.dataset_sizes | measured_columns(
             self.metrics, (*RANKING_METRICS, *MAXIMA), OF_RANKINGS
@@ -117,18 +100,15 @@ class RankingRecord(ModelRecord, kind="ranking", command="score"):
 
 
 def shares_of(scores: Mapping[str, float]) -> list[str]:
-    """Return the names of the scores in ``scores`` that are fractions between 0 and 1."""
+    """Return the names of scores that are fractions."""
     return [name for name in scores if name in BY_NAME and BY_NAME[name].is_share]
 
 
 def resampled_columns(
     metrics: Mapping[str, float] | None, resampled: Resampled, needed: Iterable[str]
 ) -> Quantities:
-    """Return the values of measures on resampled test sets, converted to the units of their table
-    columns.
-
-    Records of earlier versions have no resampled measures. Then the values are NaN, so that nothing
-    is computed from them.
+    """Return measures on resampled test sets in the units of their columns, or NaN for records of
+    earlier versions.
     """
     if not metrics:
         return {}
@@ -144,11 +124,7 @@ def resampled_columns(
 def measured_columns(
     part: Mapping[str, float] | None, required: Iterable[str], known: Iterable[AnyMeasure]
 ) -> Quantities:
-    """Return the values of measures, converted to the units of their table columns.
-
-    All measures in ``required`` are returned, with NaN if ``part`` does not contain the measure.
-    Measures in ``known`` are returned if ``part`` contains them.
-    """
+    """Return measures in the units of their columns, with NaN for missing ``required`` ones."""
     part = part or {}
     names = dict.fromkeys((*required, *(measure.name for measure in known if measure.name in part)))
     return {name: BY_NAME[name].in_unit(or_nan(part.get(name))) for name in names}

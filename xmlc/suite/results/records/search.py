@@ -1,4 +1,4 @@
-"""Define the record of `xmlc tune`, which contains the trials of a search for hyperparameters."""
+"""The record of `xmlc tune`: the trials of a search for hyperparameters."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ from xmlc.suite.results.records.base import (
     json_keys,
 )
 
-# The precisions of a trial are fractions (not percentages) on the validation sets. A paired error
-# compares a trial with an earlier trial by the mean of P@1, P@3 and P@5. The paired error is the
-# standard error of the difference between the two means on the same instances.
+# Precisions are fractions on the validation sets. A paired error is the standard error of the
+# difference to an earlier trial in the mean of P@1, P@3 and P@5, on the same instances.
 Trial = TypedDict(
     "Trial",
     {"hyperparameters": Hyperparameters, "p@1": Fraction, "p@3": Fraction, "p@5": Fraction,
@@ -35,31 +34,28 @@ Trial = TypedDict(
 
 
 def mean_precision(trial: Trial) -> float:
-    """Return the mean of P@1, P@3 and P@5 of a trial, as a fraction (not a percentage)."""
+    """Return the mean of P@1, P@3 and P@5, as a fraction."""
     return math.fsum((trial["p@1"], trial["p@3"], trial["p@5"])) / 3
 
 
 @json_keys
 class SearchRecord(RecordFile, kind="search", command="tune"):
-    """Hold the trials of a search in the order of execution, and the best trial."""
+    """The trials of a search in the order of execution, and the best of them."""
 
     dataset: RecordedDataset
     estimator: str
     method: str
-    #: The maximum number of trials.
     budget: int
-    #: A text that describes the score that the search maximises.
+    #: Describes the maximised score.
     chosen_by: str
-    #: The ranges of the hyperparameters, or the stages of the search.
+    #: Ranges of the hyperparameters, or stages of the search.
     space: object
-    #: Hyperparameters that have the same value in all trials.
+    #: Not searched, with one value in all trials.
     fixed: Hyperparameters
-    #: The maximum number of instances for training (``fitted``), and for validation
-    #: (``validated``). The value None means no limit.
+    #: Most instances for training (``fitted``) and validation (``validated``), or None.
     at_most: dict[str, int | None]
     seed: int
-    #: The path of an earlier search result, or None. The first trial of this search has the best
-    #: values of the earlier search.
+    #: Path of an earlier result, whose best values the first trial has.
     after: object = None
     best: Trial
     trials: Annotated[tuple[Trial, ...], Meta(min_length=1)]
@@ -68,11 +64,10 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
     environment: Environment
 
     def numbers(self) -> Numbers:
-        """Yield the best trial, and then every trial with its errors, under names such as ``trial
-        0``.
+        """Yield the best trial, and then every trial with its errors, named such as ``trial 0``.
 
-        The quantity ``error_k`` is the standard error of the difference from trial k, in percentage
-        points of the mean precision.
+        ``error_k`` is the standard error of the difference from trial k, in percentage points of
+        the mean precision.
         """
         yield "", _scores(self.best) | {"instances": self.instances}
         for place, trial in enumerate(self.trials):
@@ -81,8 +76,8 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
 
     @classmethod
     def read_earlier(cls, path: Path) -> Self:
-        """Read a search record of an earlier version, which is a YAML file without a kind."""
-        # The YAML reader is imported here, because only files of earlier versions need it.
+        """Read an earlier version's record, a YAML file without a kind."""
+        # Only files of earlier versions need the YAML reader
         from xmlc.suite.schemas import read_yaml
 
         content = read_yaml(path)
@@ -93,13 +88,7 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
 
     @classmethod
     def read_for(cls, path: Path, estimator: str, dataset_digest: str) -> Self:
-        """Read a search record, and check that it belongs to the given estimator and dataset.
-
-        Raises
-        ------
-        XmlcError
-            The file is not a search record, was edited, or belongs to another estimator or dataset.
-        """
+        """Read a search record, which must belong to this estimator and dataset."""
         found = cls.read(path)
         if (found.estimator, found.dataset.digest) != (estimator, dataset_digest):
             raise XmlcError(
@@ -110,8 +99,5 @@ class SearchRecord(RecordFile, kind="search", command="tune"):
 
 
 def _scores(trial: Trial) -> Quantities:
-    """Return the hyperparameters of a trial, and its precisions on the validation sets, in
-    percent.
-    """
     scores = {"p@1": 100 * trial["p@1"], "p@3": 100 * trial["p@3"], "p@5": 100 * trial["p@5"]}
     return trial["hyperparameters"] | scores | {"mean_precision": 100 * mean_precision(trial)}

@@ -1,4 +1,4 @@
-"""Define the record of `xmlc simulate`, see Figure 1 of gfm2011."""
+"""The record of `xmlc simulate` (gfm2011, Figure 1)."""
 
 from __future__ import annotations
 
@@ -11,36 +11,27 @@ MODELS = ("independent", "dependent", "dependent-signed")
 
 
 class TrialMeans(TypedDict):
-    """Hold, for each sample size, the mean over trials and the standard error of the mean."""
+    """The mean over trials and its standard error, for each sample size."""
 
     mean: list[float]
     standard_error: list[float]
 
 
 class MethodScores(TrialMeans):
-    """Hold the scores of a method that infers label sets from samples.
+    """The scores of a method that infers label sets from samples.
 
-    ``limit`` is the score of the method if it knows the true distribution, which is the limit for
-    large samples.
+    As samples grow, they approach ``limit``, the score for the true distribution.
     """
 
     limit: float
 
 
 class ModelScores(TypedDict):
-    """Hold expected F-measures under one distribution. The fields have the order of the JSON keys.
+    """Expected F-measures under one distribution.
 
-    Attributes
-    ----------
-    optimum : float
-        The highest possible expected F-measure.
-    optimal_size : int
-        Number of labels in the label set with the highest expected F-measure.
-    p_empty : float
-        Probability that no label is positive.
-    methods : dict of MethodScores
-    meuf_minus_gfm : TrialMeans
-        Difference between the scores of MEUF and GFM on the same samples.
+    ``optimum`` is the highest possible one, reached by a set of ``optimal_size`` labels,
+    ``p_empty`` the probability that no label is positive, and ``meuf_minus_gfm`` the difference of
+    both methods on the same samples.
     """
 
     optimum: float
@@ -51,20 +42,10 @@ class ModelScores(TypedDict):
 
 
 class GrowthFromSamples(TypedDict):
-    """Hold times of inference from samples for several numbers of labels.
+    """Times of inference from samples.
 
-    The fields have the order of the JSON keys.
-
-    Attributes
-    ----------
-    n_samples : int
-        Number of label vectors that are drawn per instance.
-    instances : int
-        Number of simulated instances for each number of labels.
-    labels : list of int
-        Numbers of labels, in ascending order.
-    ms : dict of list of float
-        Maps a method to its milliseconds per instance, for each number of labels.
+    For each of the ascending numbers of ``labels``, ``ms`` has a method's milliseconds per
+    instance, means over ``instances`` simulated ones, with ``n_samples`` label vectors each.
     """
 
     n_samples: int
@@ -74,15 +55,7 @@ class GrowthFromSamples(TypedDict):
 
 
 class TimesByLabels(TypedDict):
-    """Hold inference times for several numbers of labels, with the number of threads and rounds.
-
-    The fields have the order of the JSON keys.
-
-    Attributes
-    ----------
-    threads, rounds : int
-    samples : GrowthFromSamples
-    """
+    """Inference times by number of labels."""
 
     threads: int
     rounds: int
@@ -91,23 +64,11 @@ class TimesByLabels(TypedDict):
 
 @json_keys
 class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
-    """Represent the record of `xmlc simulate`.
+    """The record of `xmlc simulate`.
 
-    Attributes
-    ----------
-    seed, trials, labels : int
-    paired_trials : int or None
-        Number of trials for ``meuf_minus_gfm``, or None if the number is ``trials``. Scores other
-        than ``meuf_minus_gfm`` use only the first ``trials`` trials.
-    prior : float
-        The probability p(Y_i = 1) of each independent label.
-    sample_sizes : tuple of int
-    scoring : str
-    models : dict of ModelScores
-        Maps a distribution in `MODELS` to the scores for this distribution.
-    growth : TimesByLabels
-    environment : Environment
-    step : StepCosts or None
+    Each independent label has the probability ``prior``, and ``models`` has the scores for each
+    distribution in `MODELS`. They use ``trials`` trials, except that ``meuf_minus_gfm`` may use
+    ``paired_trials``.
     """
 
     seed: int
@@ -141,9 +102,8 @@ class SimulationRecord(RecordFile, kind="simulation", command="simulate"):
     def numbers(self) -> Numbers:
         """Yield scores by model, method and sample size, and times by the number of labels.
 
-        The names of the parts are such as ``independent``, ``independent, gfm``, ``independent,
-        gfm, 10 samples`` and ``20 labels``. The method ``meuf - gfm`` is the difference between
-        both methods on the same samples.
+        Names are such as ``independent``, ``independent, gfm``, ``independent, gfm, 10 samples``
+        and ``20 labels``. The method ``meuf - gfm`` is the difference on the same samples.
         """
         for model, found in self.models.items():
             yield model, {"optimum": 100 * found["optimum"], "optimal_size": found["optimal_size"]}

@@ -1,6 +1,4 @@
-"""Compute summary statistics of the training set and the test set, and define the statistics file
-of `xmlc prepare`.
-"""
+"""Summary statistics of training and test sets, and the statistics file of `xmlc prepare`."""
 
 from __future__ import annotations
 
@@ -22,26 +20,14 @@ COUNTED = (
     "instances_per_label_seen", "labels_per_instance", "activations_per_instance",
     "occurrences_per_feature_seen",
 )  # fmt: skip
-# Maps a quantity to a field of `FiveNumbers`.
+# Fields of `FiveNumbers` by quantity.
 SUMMARY = {"minimum": "min", "lower_quartile": "lower_quartile", "median": "median",
            "upper_quartile": "upper_quartile", "maximum": "max", "mean": "mean"}  # fmt: skip
 
 
 @json_keys
 class Statistics(RecordFile, command="prepare"):
-    """Represent the statistics file of `xmlc prepare`.
-
-    Attributes
-    ----------
-    name, digest : str
-        Name of the dataset, and digest of the dataset.
-    d, m : int
-        Number of features, and number of labels.
-    notes : tuple of str
-        Notes about differences from published numbers, and about labels without instances.
-    train, test : PartStatistics
-    step : StepCosts or None
-    """
+    """The statistics file of `xmlc prepare`, with ``notes`` on differences from published ones."""
 
     name: str
     digest: str
@@ -54,16 +40,16 @@ class Statistics(RecordFile, command="prepare"):
 
     @property
     def dataset_name(self) -> str:
-        """Return the name of the dataset."""
+        """Name of the dataset."""
         return self.name
 
     @property
     def data_digest(self) -> str:
-        """Return the digest of the dataset."""
+        """Digest of the dataset."""
         return self.digest
 
     def numbers(self) -> Numbers:
-        """Yield the size of the dataset, and then each five-number summary of the training set."""
+        """Yield the dataset's size, and then the training set's five-number summaries."""
         sizes = {
             "d": self.d,
             "m": self.m,
@@ -81,9 +67,7 @@ class Statistics(RecordFile, command="prepare"):
 
 @dataclass(frozen=True)
 class FiveNumbers:
-    """Hold the five-number summary and the mean of a list of counts, such as the numbers of labels
-    of all instances.
-    """
+    """Five-number summary and mean of counts, such as numbers of labels of instances."""
 
     min: Amount
     lower_quartile: Amount
@@ -95,11 +79,10 @@ class FiveNumbers:
 
 @json_keys
 class PartStatistics:
-    """Hold the number of instances in a part of the dataset, and summaries of label counts and
-    feature counts.
+    """The size of a part of the dataset, and summaries of its label and feature counts.
 
-    A field whose name ends with ``_seen`` summarises only labels or features that occur in the
-    part.
+    Those ending in ``_seen`` cover only labels or features that occur in the part, as in Tables 2
+    and 5 of swnn2018, and the others all of them.
     """
 
     instances: Count
@@ -113,11 +96,7 @@ class PartStatistics:
 
 
 def five_numbers(counts: np.ndarray) -> FiveNumbers:
-    """Return the five-number summary and the mean of ``counts``.
-
-    A quartile is interpolated linearly between order statistics (numpy's default, type 7 of Hyndman
-    and Fan).
-    """
+    """Summarise counts, with quartiles by linear interpolation (type 7 of Hyndman and Fan)."""
     if counts.size == 0:
         return FiveNumbers(*[0.0] * 6)
     low, lower, median, upper, high = np.quantile(counts, [0, 0.25, 0.5, 0.75, 1]).tolist()
@@ -125,17 +104,7 @@ def five_numbers(counts: np.ndarray) -> FiveNumbers:
 
 
 def part_statistics(X: sparse.csr_array, Y: sparse.csr_array) -> PartStatistics:
-    """Return the statistics of a part of a dataset.
-
-    Summaries over labels include all m labels, and a label that never occurs has the count 0. A
-    field whose name ends with ``_seen`` includes only labels or features that occur, as in Tables 2
-    and 5 of swnn2018.
-
-    Parameters
-    ----------
-    X : csr_array, shape (n, d)
-    Y : boolean csr_array, shape (n, m)
-    """
+    """Return statistics of ``X``, of shape (n, d), and boolean ``Y``, of shape (n, m)."""
     label_frequency = np.bincount(Y.indices, minlength=Y.shape[1])
     feature_frequency = np.bincount(X.indices, minlength=X.shape[1])
     return PartStatistics(

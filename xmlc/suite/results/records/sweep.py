@@ -1,7 +1,4 @@
-"""Define the record of `xmlc sweep`.
-
-For each value of a hyperparameter, the record contains scores of rankings and depths of trees.
-"""
+"""The record of `xmlc sweep`: ranking scores and tree depths by the value of a hyperparameter."""
 
 from __future__ import annotations
 
@@ -24,17 +21,10 @@ from xmlc.suite.results.records.forest import RankingRow
 
 @json_keys
 class SweepRow(RankingRow):
-    """Hold the results for one value of the hyperparameter that is varied.
+    """The results for one ``value`` of the varied hyperparameter.
 
-    Attributes
-    ----------
-    value : object
-    metrics : dict of str to float
-        Ranking metrics on the test set, as fractions (not percentages).
-    depth, nodes : float or None
-        Depth of the deepest tree, and mean number of nodes of a tree. If the model has no trees,
-        ``depth`` and ``nodes`` are None.
-    train_seconds, predict_ms_per_instance : float or None
+    Metrics on the test set are fractions, ``depth`` is the deepest tree's, and ``nodes`` is a
+    tree's mean number of nodes. Both are None without trees.
     """
 
     value: object
@@ -47,18 +37,14 @@ class SweepRow(RankingRow):
 
 @json_keys
 class Threads:
-    """Hold the number of threads with which times were measured."""
+    """The number of threads of measured times."""
 
     threads: int
 
 
 @json_keys
 class SweepRecord(Record, kind="sweep", command="sweep"):
-    """Represent the record of `xmlc sweep`.
-
-    The values in ``hyperparameters`` are the same in all rows. ``hyperparameters`` does not contain
-    the varied hyperparameter.
-    """
+    """The record of `xmlc sweep`, in which ``hyperparameters`` lacks the varied one."""
 
     hyperparameter: str
     rows: Annotated[tuple[SweepRow, ...], Meta(min_length=1)]
@@ -68,19 +54,15 @@ class SweepRecord(Record, kind="sweep", command="sweep"):
 
     @classmethod
     def of(cls, path: Path, content: object) -> Self:
-        """Convert the content of a file to a record, and check the record."""
+        """Convert and check the content of a file."""
         if isinstance(content, dict) and isinstance(content.get("rows"), list):
-            # In a row of an earlier version, the name of the hyperparameter is the key of the
-            # value, instead of "value".
+            # Rows of earlier versions have the hyperparameter's name as a key instead of "value".
             name = content.get("hyperparameter")
             content = content | {"rows": [_with_value(row, name) for row in content["rows"]]}
         return super().of(path, content)
 
     def numbers(self) -> Numbers:
-        """Yield the scores, the tree shapes and the times for each value of the hyperparameter.
-
-        The name of a yielded part contains the value, such as ``alpha=0.75``.
-        """
+        """Yield scores, tree shapes and times for each value, named such as ``alpha=0.75``."""
         for row in self.rows:
             found = self.dataset_sizes | {name: 100 * value for name, value in row.metrics.items()}
             found |= {"value": row.value, "depth": or_nan(row.depth), "nodes": or_nan(row.nodes)}

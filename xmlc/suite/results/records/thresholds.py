@@ -1,7 +1,4 @@
-"""Define the records of `xmlc thresholds` and `xmlc estimate`.
-
-The command `xmlc thresholds` tunes thresholds, and predicts label sets for the test set.
-"""
+"""The records of `xmlc estimate` and of `xmlc thresholds`."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ from xmlc.suite.results.records.base import (
 from xmlc.suite.results.records.ranking import measured_columns, resampled_columns, shares_of
 
 PREDICTED = "predicted_per_instance"
-# Variants of macro-F, whose validation scores claims use.
+# Claims use their validation scores.
 MACRO_F = ("macro_f", "macro_f_zero", "macro_f_present")
 COST_COLUMNS = {
     "test_ms": ("test_ms_per_instance", 1),
@@ -40,17 +37,7 @@ COST_COLUMNS = {
 
 @json_keys
 class GridScores:
-    """Hold a grid point of a threshold method, and the scores of its thresholds on the validation
-    set and the test set.
-
-    Attributes
-    ----------
-    c, a, b : float or None
-        Parameters of the threshold method at this grid point. In Figure 1 of plt2016, 1/c is on the
-        horizontal axis.
-    validation, test : dict of str to float
-        Maps measures, including macro-F, to their values.
-    """
+    """A grid point of a threshold method, and its scores against 1/c in Figure 1 of plt2016."""
 
     c: JsonNumber | None
     a: JsonNumber | None
@@ -65,13 +52,9 @@ class GridScores:
 
 @json_keys
 class Chosen(GridScores):
-    """Hold the grid point with the best validation score, and all metrics of its thresholds.
+    """The grid point with the best validation score, and all metrics of its thresholds.
 
-    Attributes
-    ----------
-    validation, test : dict of str to float
-        Maps measures in `xmlc.metrics.measures` to their values. The validation scores include
-        macro-F. The validation scores are empty if the model was trained on the validation set.
+    Validation scores include macro-F, but are empty if the model was trained on that set.
     """
 
     validation: dict[str, float]
@@ -85,9 +68,7 @@ class Chosen(GridScores):
 
 @json_keys
 class ThresholdCosts(TrainingCosts):
-    """Hold the costs of training, of tuning thresholds, and of predicting label sets by
-    thresholds.
-    """
+    """The costs of training, tuning thresholds, and predicting label sets by thresholds."""
 
     tune_seconds: JsonNumber | None
     test_ms_per_instance: JsonNumber | None
@@ -97,12 +78,11 @@ class ThresholdCosts(TrainingCosts):
 
 @json_keys
 class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
-    """Represent the record of `xmlc thresholds`.
+    """The record of `xmlc thresholds`.
 
-    The grid points in ``grid`` have the order in which they were tried.
-
-    ``resampled`` contains measures of the best grid point on resampled test sets (see
-    `xmlc.metrics.resampling`). In records of earlier versions, ``resampled`` is empty.
+    ``grid`` has the order in which its points were tried, and ``resampled`` the best point's
+    measures on resampled test sets (`xmlc.metrics.resampling`). Records of earlier versions lack
+    it.
     """
 
     costs: ThresholdCosts
@@ -113,21 +93,17 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
 
     @property
     def method_name(self) -> str:
-        """Return the name of the threshold method.
-
-        If the training split is ``full``, ``-full`` is appended.
-
-        Tables show models with the suffix ``-full`` in separate rows.
+        """Name of the method, ending in ``-full`` for a model of all training data, because tables
+        show such models in separate rows.
         """
         if self.split == "full":
             return f"{self.method}-full"
         return self.method
 
     def numbers(self) -> Numbers:
-        """Yield the test measures and the parameters of the best grid point, and the costs.
+        """Yield the test measures and parameters of the best grid point, and the costs.
 
-        ``largest_c_validation_macro_f`` is macro-F of the grid point with the largest c, on the
-        validation set.
+        ``largest_c_validation_macro_f`` is validation macro-F at the largest c of the grid.
         """
         best = self.best
         required = (*dict.fromkeys(SET_METRICS + TUNABLE_MEASURES), PREDICTED)
@@ -140,7 +116,7 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
         yield "", found | costs_in(self.costs, COST_COLUMNS)
 
     def details(self) -> Numbers:
-        """Yield the parameters and macro-F of all grid points, under names such as ``grid 0``."""
+        """Yield parameters and macro-F of all grid points, named such as ``grid 0``."""
         for place, point in enumerate(self.grid):
             parameters: Quantities = {"c": point.c, "a": point.a, "b": point.b}
             test = 100 * point.test["macro_f"]
@@ -153,26 +129,21 @@ class ThresholdRecord(ModelRecord, kind="thresholds", command="thresholds"):
 
 
 def check_label_set_scores(place: str, scores: Mapping[str, float]) -> None:
-    """Raise an error if a metric of label sets is missing, or if a share is not between 0 and 1."""
+    """Check that all metrics of label sets exist, and that shares are between 0 and 1."""
     check_scores(place, scores, (*SET_METRICS, PREDICTED), shares_of(scores))
 
 
 @json_keys
 class PartEstimates:
-    """Hold the costs of computing estimates for a part of the dataset.
-
-    A cost is None if stored estimates were looked up instead of computed.
-    """
+    """The costs of estimates for a part of the dataset, or None if they were looked up."""
 
     ms_per_instance: JsonNumber | None
 
 
 @json_keys
 class EstimatesRecord(RecordFile, command="estimate"):
-    """Represent the record of `xmlc estimate`.
-
-    The command `xmlc estimate` stores estimates for the parts ``val`` and ``test``. Only estimates
-    above the minimum probability ``min_probability`` are stored.
+    """The record of `xmlc estimate` about estimates above ``min_probability`` for the parts ``val``
+    and ``test``.
     """
 
     FILE: ClassVar[str] = "estimate.json"
