@@ -1,1 +1,1 @@
-"""Run the steps of the workflow, such as training, measurements and hyperparameter searches."""
+"""The steps of the workflow, such as training, measurements and searches."""

@@ -1,4 +1,4 @@
-"""Run `xmlc compile`: compile the kernels of a suite before its first run."""
+"""`xmlc compile`: the kernels of a suite, compiled before its first run."""
 
 from __future__ import annotations
 
@@ -23,11 +23,7 @@ Compile = Callable[[], None]
 
 
 def kernels_of(suite: Suite, models: Collection[str] | None = None) -> dict[str, Compile]:
-    """Return functions that compile the kernels of a suite's steps, by name, those that take
-    longest first.
-
-    ``models`` selects some models.
-    """
+    """Return functions that compile kernels of models, the slowest first."""
     groups: dict[str, Compile] = {}
     inferring: set[str] = set()
     for name, model in suite.models.items():
@@ -45,28 +41,22 @@ def kernels_of(suite: Suite, models: Collection[str] | None = None) -> dict[str,
 
 
 def compile_groups(groups: Collection[Compile], cores: int) -> None:
-    """Call the functions of `kernels_of` in ``cores`` processes, because numba compiles on one
-    core.
-    """
+    """Call functions in processes, because numba compiles on one core."""
     with ProcessPoolExecutor(cores, get_context("spawn"), set_process_threads, (1,)) as pool:
-        # cancels what has not begun after an error or Ctrl-C
+        # Cancels the other groups after an error or Ctrl-C.
         compiled = pool.map(compile_quietly, groups)
         for _ in tqdm(compiled, total=len(groups), disable=None, leave=False):
             pass
 
 
 def compile_quietly(group: Compile) -> None:
-    """Call a function without the progress bars of its few instances."""
+    """Call a function without progress bars."""
     with redirect_stderr(StringIO()):
         group()
 
 
 def compile_data() -> None:
-    """Compile the kernels that handle data.
-
-    The kernels are compiled by generating, writing, reading and preparing a small synthetic
-    dataset.
-    """
+    """Compile the kernels for data with a small dataset."""
     from xmlc.suite.config.catalogue import Dataset
     from xmlc.suite.steps.prepare import prepare
     from xmlc.suite.steps.synth import make_dataset
@@ -86,7 +76,7 @@ def compile_data() -> None:
 
 
 def compile_ranking() -> None:
-    """Compile the kernels that score rankings. All models share the kernels that score rankings."""
+    """Compile the kernels that score rankings of any model."""
     import numpy as np
 
     from xmlc.metrics.propensity import propensities, propensity_parameters

@@ -27,44 +27,24 @@ from xmlc.suite.options import catalogue_option, entry_option
 from xmlc.suite.steps.fetching import Unreachable, copy, fetch
 
 DESCRIPTION = "source.json"
-# Names that a dataset's files in the repository format may have on any mirror.
+# Names that files in the repository format may have on any mirror
 OF_MIRRORS = ("train.txt", "test.txt")
 
 
 def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
-    """Fetch all files of a dataset into the folder ``out``. After an error, no file is written.
+    """Fetch all files of a dataset into the folder ``out``, or none after an error, and return the
+    address or folder of the source.
 
-    The function prints a line for each source that lacks the dataset. The first source is the
-    folder ``manual/<dataset>`` next to ``out``, into which users put manual downloads. The next
-    sources are the mirror, the addresses in the catalogue, and the alternatives in the catalogue.
-    If one of the folders has any files, no later source is tried. The first download from an
-    address records the digests of the files in ``digests/<dataset>.json`` next to ``out``, and
-    later downloads from the same address are compared with them.
+    The sources are manual downloads in ``manual/<dataset>`` next to ``out``, then the mirror, the
+    catalogue's addresses, and its alternatives. Once a folder has any files, no later source is
+    tried. The first download from an address records the files' digests in
+    ``digests/<dataset>.json`` next to ``out``, and later ones are compared with them. ``out``,
+    usually ``resources/<dataset>``, also gets a description, ``source.json``.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    out : Path
-        The folder to write, usually ``resources/<dataset>``. The function writes the data files
-        into this folder, and a file ``source.json`` that describes the data files.
-    mirror : str, optional
-        A folder or base URL. The subfolder ``<dataset>/`` contains the dataset. A mirror, like
-        ``manual/<dataset>``, may contain the files that the catalogue names. Instead of the files
-        in the catalogue, a mirror may contain ``train.txt`` and ``test.txt`` in the repository
-        format, or the matrices ``X.trn.npz``, ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``. Each
-        file may be compressed. A folder on this machine may also contain one archive with the
-        files.
-
-    Returns
-    -------
-    str
-        The source of the dataset: an address or a folder.
-
-    Raises
-    ------
-    XmlcError
-        No source has the dataset, or a source has wrong files. The error message names the folder
-        into which the user can put a manual download.
+    A ``mirror`` is a folder or base URL with a subfolder ``<dataset>/``. Like ``manual/<dataset>``,
+    it has the files in the catalogue, ``train.txt`` and ``test.txt`` in the repository format, or
+    the matrices ``X.trn.npz``, ``Y.trn.npz``, ``X.tst.npz`` and ``Y.tst.npz``, each of which may be
+    compressed. A folder on this machine may have one archive instead.
     """
     name = dataset.name
     described = sources.source_of(dataset, mirror, out.parent)
@@ -72,8 +52,8 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
     for source in sources.sources_of(dataset, mirror, out.parent):
         try:
             with atomic_folder(out) as folder:
-                # The states of files on this machine are recorded before the copy, so that a later
-                # step detects a change during the copy.
+                # The states are recorded before the copy, so that a change during the copy is
+                # detected.
                 content: dict[str, Any] = {"name": name, "origin": source.origin}
                 content["copied"] = sources.states(source.paths, {})
                 content["described"] = described
@@ -89,8 +69,7 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
                 write_json(folder / DESCRIPTION, content)
             return source.origin
         except XmlcError as error:
-            # The next source may have the dataset. However, another source must not replace a
-            # mirror that fails.
+            # The next source may have the dataset, but it must not replace a mirror that fails.
             if source.is_mirror and isinstance(error, Unreachable):
                 raise
             problems.append(str(error))
@@ -106,10 +85,9 @@ def download(dataset: Dataset, out: Path, mirror: str | None = None) -> str:
 def _fetch_files(source: sources.Source, out: Path) -> Dataset:
     """Fetch all files of a source into the folder ``out``, and return an entry that describes them.
 
-    A compressed file is unpacked if the catalogue has an address of the dataset, and its name there
-    has no suffix such as ``.gz``. As a result, the digest of a dataset does not depend on the
-    source of the files. However, ``train.txt`` and ``test.txt`` of mirrors stay compressed, because
-    reference tables contain the digests of the compressed files.
+    A compressed file is unpacked if its name in the catalogue's addresses has no suffix such as
+    ``.gz``, so that the digest does not depend on the source. But ``train.txt`` and ``test.txt`` of
+    mirrors stay compressed, because reference tables have their digests in this form.
     """
     entry = source.entry
     fetched = out / ".fetched"
@@ -148,10 +126,9 @@ def _fetch_files(source: sources.Source, out: Path) -> Dataset:
 
 
 def _fetch_first(address: str, target: Path) -> str:
-    """Fetch the plain file at an address of a mirror, or else a compressed one.
+    """Fetch the plain file of a mirror, or else a compressed one, and return its suffix.
 
-    Return the suffix of the file. If the mirror has none of the files, the error states why the
-    plain file is missing.
+    If the mirror has neither, the error is about the plain file.
     """
     problems = []
     for suffix in SUFFIXES:
@@ -166,16 +143,8 @@ def _fetch_first(address: str, target: Path) -> str:
 
 
 def _check_digests(record: Path, origin: str, files: Mapping[str, FileFacts]) -> None:
-    """Compare the digests of fetched files with the digests of the first download from an address.
-
-    The JSON file ``record`` maps each address of a dataset to the digests of its files. After the
-    first download from an address, the digests are added to the JSON file.
-
-    Raises
-    ------
-    XmlcError
-        The digest of a file differs, or a file is missing, or there is a file without a recorded
-        digest.
+    """Compare files with the digests of the first download in the JSON file ``record``, or record
+    them.
     """
     digests = {name: file["sha256"] for name, file in files.items()}
     recorded = {}

@@ -1,7 +1,4 @@
-"""Run `xmlc estimate`.
-
-The command writes sparse probability estimates for the validation set and the test set.
-"""
+"""`xmlc estimate`: sparse probability estimates for the validation set and the test set."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ from xmlc.suite.steps.run import ModelStep, on_trained_model, write_estimates
 )
 @out_option("Folder to write.")
 def command(step: ModelStep, min_probability: float, out: Path) -> None:
-    """Compute and save the estimates for the validation set and the test set."""
+    """Write the estimates."""
     with atomic_folder(out) as folder:
         parts = {}
         for part in ("val", "test"):

@@ -1,4 +1,4 @@
-"""Fetch single files from folders, over HTTP and from Google Drive."""
+"""Single files from folders, over HTTP and from Google Drive."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from xmlc.suite.config.catalogue import DRIVE
 from xmlc.suite.config.sources import WEB
 
 RETRIES = 3
-SILENCE = 20.0  # An attempt to download a file fails if no byte arrives for these seconds.
+SILENCE = 20.0  # seconds without a byte after which an attempt fails
 CHUNK = 1 << 16
-MISSING = (403, 404, 410)  # An object store may return 403 for a file that does not exist.
-#: Maps the first bytes of a file that is not data to a description of the file. Some servers send
-#: an error page or a similar file instead of data.
+MISSING = (403, 404, 410)  # an object store may return 403 for a missing file
+#: Files that some servers send instead of data, such as an error page, by their first bytes
 NO_DATA = {
     b"<!doctype html": "an HTML page (a quota, sign-in or error page)",
     b"<html": "an HTML page (a quota, sign-in or error page)",
@@ -31,25 +30,14 @@ NO_DATA = {
 
 
 class Unreachable(XmlcError):
-    """Raised if a download fails, so that nobody knows whether the server has the file."""
+    """A failed download, after which it is unclear whether the server has the file."""
 
 
 def fetch(address: str, target: Path) -> None:
-    """Fetch a file, and check that its first bytes may be data or an archive.
+    """Fetch a file from a path, a web address or Google Drive, if its first bytes may be data or an
+    archive.
 
-    Parameters
-    ----------
-    address : str
-        A path, a web address, or the address of a file on Google Drive.
-    target : Path
-
-    Raises
-    ------
-    Unreachable
-        The server failed or did not answer. The error message states why the last attempt failed.
-    XmlcError
-        The file does not exist, the server refuses access to it, or it is no data, for example an
-        error page.
+    The error is `Unreachable` if the server failed or did not answer.
     """
     copy(address, target)
     with plain(open(target, "rb"), "the file") as file:
@@ -63,11 +51,8 @@ def fetch(address: str, target: Path) -> None:
 
 
 def copy(address: str, target: Path) -> None:
-    """Copy a file without a check of its content. A failed download starts again at its first byte.
-
-    Raises
-    ------
-    Unreachable, XmlcError
+    """Copy a file without a check of its content. A failed download starts again at its first
+    byte.
     """
     if not address.startswith(WEB):
         if not Path(address).is_file():
@@ -104,10 +89,10 @@ def _transfer(url: str, path: str, files: object) -> None:
     """Download a file for pooch, which tries again after a `RequestException` or a ValueError.
 
     The downloader of pooch would accept a part of a file (status 206), request a missing file
-    again, and decode content without noticing that its end is missing.
+    again, and not notice that the end of encoded content is missing.
     """
     file = Path(path)
-    file.unlink()  # pooch has created the file with rights for its owner only
+    file.unlink()  # pooch created the file with rights for its owner only
     headers = {"Accept-Encoding": "identity"}
     with requests.get(url, headers=headers, stream=True, timeout=SILENCE) as response:
         status = response.status_code
@@ -122,8 +107,8 @@ def _transfer(url: str, path: str, files: object) -> None:
             for chunk in response.iter_content(CHUNK):
                 progress.update(content.write(chunk))
     if coding in ("gzip", "x-gzip"):
-        # Some servers send a file ``train.txt.gz`` as ``train.txt`` with the encoding gzip. If the
-        # address ends with ``.gz``, the compressed file is kept.
+        # Some servers send ``train.txt.gz`` as ``train.txt`` with the encoding gzip. It stays
+        # compressed.
         if urlsplit(url).path.endswith(".gz"):
             return
         decoded = file.with_name(f"{file.name}.decoded")
@@ -133,6 +118,6 @@ def _transfer(url: str, path: str, files: object) -> None:
         except XmlcError as error:
             raise ValueError(error) from error
         decoded.replace(file)
-    # The encoding may be a compression format that xmlc can read, so the file needs no decoding.
+    # xmlc can read some compressed files without decoding.
     elif coding not in ("", "identity") and not is_compressed(file):
         raise XmlcError(f"found the encoding {coding}, expected gzip or none")

@@ -1,4 +1,4 @@
-"""Run `xmlc figure`: draw one figure of a paper from records."""
+"""`xmlc figure`: one figure of a paper, drawn from records."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def command(
     titles: dict[str, str],
     out: Path,
 ) -> None:
-    """Draw and write the figure, and print the paths of its files."""
-    # This call imports the packages of all papers, which register printed names of models. The
-    # names of a study replace them, so they are registered later.
+    """Write the figure, and print the paths of its files."""
+    # Imports the packages of all papers, which register names of models, so that a study can
+    # replace them.
     definition = figure_of(name, paper)
     name_models(titles, over=paper == STUDY)
     for file in write_figure(

@@ -1,7 +1,5 @@
-"""Run `xmlc forest`.
-
-The command ranks with the first trees of a forest, and records the shape of the trees and the
-objectives of the nodes.
+"""`xmlc forest`: rankings by the first trees of a forest, shapes of trees, and objectives of
+nodes.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from xmlc.suite.results.records.forest import (
 from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import ModelStep, on_trained_model, rank_timed
 
-EXEMPLARY = 2  # Number of trees for which objectives are recorded.
+EXEMPLARY = 2  # trees for which objectives are recorded
 
 
 def rank_by_first_trees(
@@ -36,22 +34,8 @@ def rank_by_first_trees(
 ) -> tuple[ForestRow, ...]:
     """Rank the labels of the test set with parts of a forest, and return the scores of each part.
 
-    A part of the forest consists of the first n trees, with n in ``sizes``. The last part of the
-    forest consists of all trees.
-
-    Parameters
-    ----------
-    model : Forest
-        A trained forest.
-    prepared : Prepared
-    sizes : iterable of int
-        Numbers of trees to rank with. A number is ignored if it is not smaller than the number of
-        trees.
-
-    Raises
-    ------
-    XmlcError
-        The model is not a forest.
+    The parts are the first n trees, for those ``sizes`` below the number of trees, and then the
+    whole forest.
     """
     if not isinstance(model, Forest):
         raise XmlcError(f"found the model {type(model).__name__}, expected a forest")
@@ -68,13 +52,10 @@ def rank_by_first_trees(
 
 
 def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
-    """Return the depth and the number of nodes of each tree, or None if the estimator does not
-    report these numbers.
+    """Return the depth and the number of nodes of each tree, or None if the estimator lacks them.
 
-    Depths and numbers of nodes are in two learned attributes of an estimator, which are ndarrays of
-    int64 with shape (n_trees,). ``tree_depths_`` contains the depth of the deepest leaf of each
-    tree, and the root has depth 0. ``n_nodes_`` contains the number of nodes of each tree, and
-    leaves count as nodes.
+    ``tree_depths_`` has the depth of the deepest leaf, with 0 for the root, and ``n_nodes_`` counts
+    leaves, too. Both are int64 of shape (n_trees,).
     """
     depths = getattr(model, "tree_depths_", None)
     nodes = getattr(model, "n_nodes_", None)
@@ -84,22 +65,17 @@ def shape_of_trees(model: SparseProbabilityEstimator) -> TreeShapes | None:
 
 
 def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjectives, ...]:
-    """Return the minimum, mean and maximum objective of the nodes on each level of the first
-    `EXEMPLARY` trees.
+    """Return the minimum, mean and maximum objective on each level of the first `EXEMPLARY` trees.
 
-    Objectives are measured after each epoch. The learned attribute ``objectives_`` of an estimator
-    contains the objectives. For each tree, ``objectives_`` contains two arrays about the nodes that
-    were split. The first array contains the level of each node (ndarray of int32, shape (nodes,)),
-    and the root has level 1. The second array contains each node's objective after each epoch
-    (ndarray of float64, shape (nodes, epochs)). The result is empty if an estimator has no
-    attribute ``objectives_``.
+    The learned attribute ``objectives_``, if any, has two arrays for each tree, about the nodes
+    that were split: the level of each node (int32, shape (nodes,)), with 1 for the root, and its
+    objective after each epoch (float64, shape (nodes, epochs)).
     """
     rows = []
     for tree, (levels, values) in enumerate(getattr(model, "objectives_", [])[:EXEMPLARY]):
         for level in np.unique(levels).tolist():
             found = values[levels == level]
-            # The sum adds the objectives of the nodes one by one, so that the order of additions is
-            # fixed.
+            # `sum` fixes the order of additions.
             rows.append(
                 LevelObjectives(
                     tree=tree,
@@ -125,7 +101,7 @@ def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjecti
 )
 @record_option
 def command(step: ModelStep, sizes: tuple[int, ...], out: Path) -> None:
-    """Rank with parts of the forest and with the whole forest, and write the record."""
+    """Write the record."""
     step.write(
         ForestRecord,
         out,

@@ -1,4 +1,4 @@
-"""Run `xmlc infer`. One job infers label sets for each test instance by several methods."""
+"""`xmlc infer`: label sets for each test instance by several methods in one job."""
 
 from __future__ import annotations
 
@@ -40,20 +40,11 @@ from xmlc.suite.steps.run import TrainedStep, instances_for, predict_timed
 
 @dataclass(frozen=True)
 class Basis:
-    """Hold the input that all inference methods of a job have in common.
+    """The input that all inference methods of a job share.
 
-    Attributes
-    ----------
-    distribution : Samples, or csr_array of shape (n, m)
-        Samples of label vectors if the model can draw samples, and the marginals p(Y_i = 1)
-        otherwise.
-    draw_ms, estimate_ms : float or None
-        Milliseconds per instance for drawing samples, and milliseconds per instance for estimating
-        marginals. Samples are drawn only if no marginals are estimated, so at least one of the two
-        times is None. If the model is an oracle, both times are None.
-    truncated : TruncatedEstimates or None
-        The minimum probability of the marginals, and two means over instances. These are the number
-        of marginals above the minimum, and the number of true labels below it.
+    The distribution consists of samples of label vectors if the model can draw them, and otherwise
+    of the marginals p(Y_i = 1). Milliseconds per instance are for drawing or estimating, which an
+    oracle does not need.
     """
 
     distribution: Samples | sparse.csr_array
@@ -63,10 +54,8 @@ class Basis:
 
 
 def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samples: int) -> Basis:
-    """Return ``n_samples`` label vectors per test instance, drawn from the model's joint
-    distribution.
-
-    If the model cannot draw label vectors, return the marginals that the model estimates.
+    """Return ``n_samples`` label vectors per test instance from the model, or its estimated
+    marginals if it cannot draw any.
     """
     if prepared.left_out("test") is not None:
         raise XmlcError(
@@ -83,13 +72,7 @@ def basis_of_model(prepared: Prepared, model: SparseProbabilityEstimator, n_samp
 
 
 def basis_of_estimates(prepared: Prepared, folder: Path) -> Basis:
-    """Read estimates for the test set from a folder that `xmlc estimate` wrote.
-
-    Raises
-    ------
-    XmlcError
-        The estimates and the test set have different numbers of instances.
-    """
+    """Read estimates for the test set from a folder that `xmlc estimate` wrote."""
     about = EstimatesRecord.read(folder / EstimatesRecord.FILE)
     Y = prepared.part("test")[1]
     spe = released(load_csr(folder, "test", made_by="estimate"))
@@ -113,8 +96,8 @@ def infer_and_score(
 ) -> None:
     """Infer label sets for the test set by one method, score them, and write the record.
 
-    A first call on a few instances compiles the kernels, and is not timed. If the method reaches
-    its time limit, the record has no scores and no time.
+    A first, untimed call on a few instances compiles the kernels. If the method reaches its time
+    limit, the record has neither scores nor a time.
     """
     method = method_named(name)
     distribution = basis.distribution
@@ -145,7 +128,7 @@ def infer_and_score(
             )
         ms = 1e3 * seconds / max(n, 1)
         before = basis.estimate_ms if basis.draw_ms is None else basis.draw_ms
-        if before is not None:  # An oracle has its marginals at once.
+        if before is not None:  # an oracle has its marginals at once
             total = 1e-3 * n * (before + ms)
     step.write(
         InferenceRecord,
@@ -204,7 +187,7 @@ def command(
 ) -> None:
     """Draw samples or estimate marginals once, and pass the result to all methods."""
     for name in methods:
-        method_named(name)  # raises an error for an unknown name, before any inference
+        method_named(name)  # fails for an unknown name, before any inference
     step = TrainedStep.read("infer", data, training, threads)
     if (basis / EstimatesRecord.FILE).is_file():
         given = basis_of_estimates(step.data, basis)

@@ -1,7 +1,4 @@
-"""Run `xmlc labels`. The command chooses label sets by the probability estimates of any model.
-
-Matrices are read from files that `scipy.sparse.save_npz` wrote.
-"""
+"""`xmlc labels`: label sets by the probability estimates of any model."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ from xmlc.thresholds.methods import apply_thresholds
 from xmlc.thresholds.sweeps import METHODS as TUNED
 from xmlc.thresholds.sweeps import fit_unlabelled, tune
 
-# The command prints these scores, in percent.
+# Printed scores, in percent
 SHOWN = ("macro_f", "macro_f_zero", "macro_f_present", "micro_f", "instance_f")
 
 
@@ -123,10 +120,6 @@ def command(
 def _fitting(
     path: Path | None, gate: Callable[[Any], sparse.csr_array], n: int | None, m: int
 ) -> Any:
-    """Read a matrix from a file, check its shape, and return it.
-
-    If ``path`` is None, return None. If n is None, the matrix may have any number of rows.
-    """
     if path is None:
         return None
     found = read_matrix(path, gate)

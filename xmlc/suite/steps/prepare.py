@@ -1,6 +1,4 @@
-"""Convert a dataset's text files to arrays on disk, and compare the size of the dataset with
-published numbers.
-"""
+"""Convert a dataset's text files to arrays on disk, and compare its size with published numbers."""
 
 from __future__ import annotations
 
@@ -40,34 +38,19 @@ from xmlc.suite.steps.prepared import (
 )
 
 DESCRIPTION = "source.json"
-SEED = 0  # Seed of the validation split of run 0. Run i has the seed ``SEED + i``.
-# Published averages have only three to six digits, so that small differences are rounding errors.
+SEED = 0  # of the validation split of run 0. Run i has the seed ``SEED + i``
+# Published averages have only three to six digits, so that small differences are rounding.
 RELATIVE_TOLERANCE = 5e-3
 
 
 def prepare(
     dataset: Dataset, source: Path, out: Path, validation_share: float = 0.2
 ) -> tuple[Meta, DataPart, DataPart]:
-    """Read, check and split a dataset, and write the data as arrays that can be memory-mapped.
+    """Read, check and split a dataset, and write it as arrays that can be memory-mapped.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The entry of the dataset in the catalogue. If the source folder has a file ``source.json``,
-        its file names replace the file names of the entry.
-    source : Path
-        Folder with the dataset's text files.
-    out : Path
-        Folder that the function writes. The written folder contains ``train/``, ``test/``,
-        ``split.npy`` and ``meta.json``.
-    validation_share : float
-        Fraction of the training set that is held out for validation. Validation instances are drawn
-        with seed 0.
-
-    Returns
-    -------
-    meta : Meta
-    train, test : (X, Y)
+    ``out`` gets ``train/``, ``test/``, ``split.npy`` and ``meta.json``. The validation share of the
+    training set is drawn with seed 0. File names in a ``source.json`` of the source folder replace
+    the catalogue's. Returns the content of ``meta.json``, and (X, Y) of the training and test set.
     """
     described = description_in(source)
     try:
@@ -130,9 +113,7 @@ def prepare(
 def read_sets(
     source: Path, files: Dataset
 ) -> tuple[DataPart, DataPart, sparse.csr_array | None, list[str]]:
-    """Return the training set, the test set without pairs that measures ignore, these pairs, and
-    notes on the test set.
-    """
+    """Return training set, test set without ignored pairs, these pairs, and notes."""
     train, test = read_parts(source, files)
     X, notes = _same_width(train, test, files.format)
     Y = test[1]
@@ -146,10 +127,7 @@ def read_sets(
 
 
 def remarks(dataset: Dataset, counts: Meta, made: bool) -> list[str]:
-    """Return how a dataset differs from the published one.
-
-    ``made`` says whether the dataset is synthetic.
-    """
+    """Return how a real or synthetic (``made``) dataset differs from the published one."""
     if made:
         called = name_in_records(dataset.name, made)
         return [
@@ -165,13 +143,7 @@ def remarks(dataset: Dataset, counts: Meta, made: bool) -> list[str]:
 
 
 def description_in(source: Path) -> dict[str, Any]:
-    """Return the content of ``source.json``, or {} if a user filled the folder by hand.
-
-    Raises
-    ------
-    Damaged
-        The file has changed since the dataset was fetched.
-    """
+    """Return ``source.json``, undamaged, or {} if a user filled the folder by hand."""
     if (source / CHECKSUMS).exists():
         check_listed(source, DESCRIPTION)
     described: dict[str, Any] = {}
@@ -181,16 +153,10 @@ def description_in(source: Path) -> dict[str, Any]:
 
 
 def files_of_source(dataset: Dataset, source: Path) -> Dataset:
-    """Return a catalogue entry that describes the files in a source folder.
+    """Return a catalogue entry that describes the files in a source folder, as fetched.
 
-    The description is read from ``source.json``. If the folder has no ``source.json``, the
-    catalogue entry ``dataset`` is used. Without ``source.json``, files may be compressed, such as
+    Without a ``source.json``, it is ``dataset``, whose files may be compressed, such as
     ``train.txt.xz`` instead of ``train.txt``.
-
-    Raises
-    ------
-    XmlcError
-        A file is missing, or a file has changed since the dataset was fetched.
     """
     described = description_in(source)
     if described:
@@ -212,13 +178,11 @@ def files_of_source(dataset: Dataset, source: Path) -> Dataset:
 
 
 def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
-    """Read the training set and the test set from files that the catalogue entry ``files``
-    describes.
-    """
+    """Read the training set and the test set."""
     train = [source / name for name in files.train]
     test = [source / name for name in files.test]
     split = files.split_files
-    if split:  # The row numbers of the data file, each column another random split
+    if split:  # row numbers, each column another random split
         X, Y = load(train[0], "repository", zero_based=files.zero_based)
         column = split.get("column", 0)
         fit = _row_numbers(source / split["train"], column, X.shape[0])
@@ -244,16 +208,14 @@ def read_parts(source: Path, files: Dataset) -> tuple[DataPart, DataPart]:
 
     try:
         return read(*train), read(*test)
-    # The names of features in the format vw are not numbers. Both files get the same numbers.
+    # Features in the format vw have names, which get the same numbers in both files.
     except NoIds:
         vocabulary = {}
         return read(*train), read(*test)
 
 
 def differences(counts: Meta, published: Mapping[str, Any]) -> list[str]:
-    """Return a text for each number of the dataset that differs from the published number by more
-    than rounding.
-    """
+    """Return a text for each number that differs by more than rounding."""
     notes = []
     for key in COUNTED:
         expected = published.get(key)
@@ -271,11 +233,7 @@ def differences(counts: Meta, published: Mapping[str, Any]) -> list[str]:
 
 
 def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
-    """Return a list with a text about labels that have no instance in the test set.
-
-    If every label has an instance in the test set, the list is empty. If some labels have no
-    instance at all, the text also contains the number of these labels.
-    """
+    """Return a text, if any, about labels without instances in the test set, or in both sets."""
     m = test.shape[1]
     frequency = np.bincount(test.indices, minlength=m)
     untested = int((frequency == 0).sum())
@@ -290,11 +248,9 @@ def absent_labels(train: sparse.csr_array, test: sparse.csr_array) -> list[str]:
 
 
 def _same_width(train: DataPart, test: DataPart, format: str) -> tuple[sparse.csr_array, list[str]]:
-    """Return the test features that the training set has, too, and notes on how the two sets
-    differ.
+    """Return the test features that the training set has, too, and notes on the differences.
 
-    The label matrices of both sets get the larger of the two numbers of columns, so that measures
-    count the same labels on both sets.
+    Both label matrices get the larger width, so that measures count the same labels.
     """
     d = train[0].shape[1]
     m = train[1].shape[1]
@@ -317,32 +273,13 @@ def _same_width(train: DataPart, test: DataPart, format: str) -> tuple[sparse.cs
 
 
 def read_pairs(path: Path, shape: tuple[int, int]) -> sparse.csr_array:
-    """Read the pairs of a test instance and a label that measures leave out, and return them as a
-    matrix.
+    """Read the pairs of a test instance and a label that measures leave out, as a boolean matrix.
 
-    In the repository, datasets with label features (LF-) have pairs to leave out, called reciprocal
-    pairs. Each line of the file ``filter_labels_test.txt`` contains the number of an instance and
-    the number of a label, both counted from
-    0. In datasets with label features, a test instance may itself be a label. A prediction of the
-       label that is the
-    test instance itself is neither rewarded nor penalised
-    (github.com/Extreme-classification/siamesexml, issue 7).
-
-    Parameters
-    ----------
-    path : Path
-        The file with the pairs, which may be empty.
-    shape : (int, int)
-        Number of test instances, and number of labels.
-
-    Returns
-    -------
-    boolean csr_array of shape ``shape``
-
-    Raises
-    ------
-    XmlcError
-        A line does not contain two numbers, or one of the numbers is too large for the matrix.
+    In the repository, datasets with label features (LF-) have such pairs, called reciprocal. Their
+    test instances may be labels themselves, and to predict this label is neither rewarded nor
+    penalised (github.com/Extreme-classification/siamesexml, issue 7). Each line of
+    ``filter_labels_test.txt``, which may be empty, has the numbers of an instance and a label, both
+    from 0.
     """
     (n, m) = shape
     places = array("q")
@@ -417,7 +354,7 @@ def command(
     entry: str | None,
     validation_share: float,
 ) -> None:
-    """Prepare a dataset, and print notes such as differences from published counts."""
+    """Prepare a dataset, and print notes."""
     described = catalogue_entry(dataset, load_catalogue(*catalogue), entry)
     meta, train, test = prepare(described, source, out, validation_share)
     Statistics(

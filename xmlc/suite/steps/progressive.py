@@ -1,7 +1,4 @@
-"""Run `xmlc progressive`.
-
-An online model predicts each instance of a shuffled stream, and then learns it.
-"""
+"""`xmlc progressive`: an online model predicts each instance of a stream, and then learns it."""
 
 from __future__ import annotations
 
@@ -46,29 +43,11 @@ ProgressiveRows = tuple[ProgressiveRow, ...]
 def run_stream(
     model: object, X: sparse.csr_array, Y: sparse.csr_array
 ) -> tuple[ProgressiveRows, float, float]:
-    """Let an online model predict each instance of a stream and then learn it, and score the
-    predictions.
+    """Let an online model, which is not fitted, predict and then learn each instance of a stream.
 
-    Parameters
-    ----------
-    model : Streaming
-        An online model that is not fitted.
-    X : csr_array, shape (n, d)
-    Y : boolean csr_array, shape (n, m)
-        Features and labels of the instances of the stream. The rows have the order of the stream.
-
-    Returns
-    -------
-    rows : tuple of ProgressiveRow
-        The scores of the first n instances, for each n in `xmlc.metrics.progressive.checkpoints`.
-    constant_accuracy, cpu_seconds : float
-        Accuracy of the best predictor that always returns the same label, and CPU seconds that the
-        online model needs for the stream.
-
-    Raises
-    ------
-    XmlcError
-        The model does not support learning from a stream.
+    Returns the scores of the first n instances, for each n in
+    `xmlc.metrics.progressive.checkpoints`, the accuracy of the best constant label, and the CPU
+    seconds of the model.
     """
     if not isinstance(model, Streaming):
         raise XmlcError(
@@ -122,7 +101,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Shuffle the training set, run the model on the shuffled instances, and write the record."""
+    """Shuffle the training set, run the model on it, and write the record."""
     step, model = step_to_train(
         "progressive", Prepared(data), estimator, name, parameters, seed, threads
     )

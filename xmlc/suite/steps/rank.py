@@ -1,4 +1,4 @@
-"""Run `xmlc rank`. The command ranks labels with trained models, and measures the costs."""
+"""`xmlc rank`: labels ranked by trained models, with the costs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def command(
     threads: int,
     out: tuple[Path, ...],
 ) -> None:
-    """Rank the labels of the test set with each model, and write the labels and the costs."""
+    """Rank the test set with each model, and write labels and costs."""
     for folder, trained, ranking in each_in_turn(model=models, training=training, out=out):
         step = TrainedStep.read("rank", data, trained, threads)
         model = step.load(folder)

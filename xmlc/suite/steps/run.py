@@ -1,6 +1,4 @@
-"""Provide functions that several steps use to read data and models, to measure times, and to write
-records.
-"""
+"""Functions of several steps."""
 
 from __future__ import annotations
 
@@ -42,23 +40,12 @@ from xmlc.suite.results.records.base import (
 from xmlc.suite.steps.prepared import DataPart, Prepared, recorded_name
 
 T = TypeVar("T")
-DIGITS = 12  # Number of hexadecimal digits of a checksum that a record contains.
+DIGITS = 12  # hexadecimal digits of a checksum in a record
 
 
 @dataclass(frozen=True)
 class Step:
-    """Describe a step of the workflow that works on one model and one dataset.
-
-    Attributes
-    ----------
-    name : str
-        The name of the step's `xmlc` command.
-    data : Prepared
-    about : Record
-        A record that describes the model and the settings. For a trained model, ``about`` is the
-        record that `xmlc train` wrote.
-    threads : int
-    """
+    """A step of the workflow on one model and one dataset, which a record is ``about``."""
 
     name: str
     data: Prepared
@@ -66,9 +53,7 @@ class Step:
     threads: int
 
     def finish(self, method: str | None = None, written: Path | None = None) -> dict[str, Any]:
-        """Return the fields of a record that are known only at the end of a step: the environment
-        and the costs.
-        """
+        """Return the environment and the costs, known only at the end."""
         return with_environment(
             step_costs(self.name, self.threads, *self.about.run_names, method, written)
         )
@@ -83,17 +68,9 @@ class Step:
     ) -> None:
         """Write a record about the model.
 
-        Parameters
-        ----------
-        kind : type of Record
-        out : Path
-        written : Path, optional
-            A folder that the step has written, in addition to the record.
-        code : function, optional
-            The Python function of a threshold or inference method. If a user wrote this function,
-            the settings in the record contain the digest of its source code.
-        **content
-            The fields that only records of this kind have.
+        If a user wrote ``code``, the function of a threshold or inference method, the record gets
+        the digest of its source code. ``written`` is a folder that the step has also written, and
+        ``content`` has the fields of this kind of record.
         """
         head = {field.name: getattr(self.about, field.name) for field in fields(Record)}
         if issubclass(kind, ModelRecord):
@@ -107,15 +84,14 @@ class Step:
 
 @dataclass(frozen=True)
 class TrainedStep(Step):
-    """Describe a step that works on a trained model."""
+    """A step on a trained model."""
 
     about: TrainingRecord
 
     @classmethod
     def read(cls, name: str, data: Path, training: Path, threads: int) -> Self:
-        """Read the record of `xmlc train`, and open the dataset.
-
-        The validation split of the dataset depends on the seed with which the model was trained.
+        """Read the record of `xmlc train`, and open the dataset with the validation split of its
+        seed.
         """
         about = TrainingRecord.read(training)
         return cls(name, Prepared(data, about.seed), about, threads)
@@ -127,16 +103,13 @@ class TrainedStep(Step):
 
 @dataclass(frozen=True)
 class ModelStep(TrainedStep):
-    """Describe a step that predicts with a trained model."""
+    """A step that predicts with a trained model."""
 
     model: SparseProbabilityEstimator
 
 
 def on_trained_model(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that adds options for a trained model and its dataset to a command.
-
-    The decorated command gets a `ModelStep` as its first argument.
-    """
+    """Return a decorator that gives a command options of a trained model, and a `ModelStep`."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
@@ -161,10 +134,7 @@ def step_to_train(
     threads: int,
     split: TrainingSplit = "full",
 ) -> tuple[Step, SparseProbabilityEstimator]:
-    """Create an estimator whose name in tables is ``called``.
-
-    Return a `Step` that describes the estimator, and the estimator itself.
-    """
+    """Return a `Step` and a new estimator, which tables name ``called``."""
     model = make_estimator(estimator, hyperparameters, seed, threads)
     given = {k: v for k, v in model.get_params().items() if k not in ("n_jobs", "random_state")}
     files = files_read(estimator, given, data.meta["name"], [seed])
@@ -186,7 +156,7 @@ def step_to_train(
 
 
 def dataset_of(prepared: Prepared) -> RecordedDataset:
-    """Return the description of a prepared dataset that records contain."""
+    """Return a dataset's description in records."""
     sizes = {name: prepared.meta[name] for name in DATASET_COLUMNS}
     return RecordedDataset(digest=prepared.digest, name=recorded_name(prepared.meta), **sizes)
 
@@ -194,14 +164,9 @@ def dataset_of(prepared: Prepared) -> RecordedDataset:
 def fit_timed(
     model: SparseProbabilityEstimator, train: DataPart, folder: Path
 ) -> tuple[float, float]:
-    """Fit a model and write it to a folder.
+    """Fit a model, write it to a folder, and return wall seconds and CPU seconds of all threads.
 
-    A first fit on a few rows, which is not timed, compiles the kernels.
-
-    Returns
-    -------
-    seconds, cpu_seconds : float
-        Wall seconds of fitting and writing, and CPU seconds of all threads.
+    A first, untimed fit on a few rows compiles the kernels.
     """
     warm_up(model, *train)
     before = cpu_seconds()
@@ -213,18 +178,10 @@ def fit_timed(
 def trained_beside(
     out: Path, model: SparseProbabilityEstimator, train: DataPart
 ) -> Iterator[float]:
-    """Fit a model into a temporary folder in the folder ``<out>.trial``, in which a killed process
-    leaves it.
+    """Fit a model into a temporary folder in ``<out>.trial``, and yield the wall seconds.
 
-    Folders that killed processes left there are removed first.
-
-    The arrays of the model are memory-mapped, so that only a small part is in memory in the
-    ``with`` block.
-
-    Yields
-    ------
-    seconds : float
-        Wall seconds of fitting and writing the model, see `fit_timed`.
+    A killed process leaves the folder until the next call. The model's arrays are memory-mapped, so
+    that only a small part is in memory in the ``with`` block.
     """
     trial = out.with_suffix(".trial")
     remove_leftovers(trial)
@@ -232,16 +189,16 @@ def trained_beside(
         seconds, _ = fit_timed(model, train, folder / "model")
         with read_in_parts(model._state()[0].values()):
             yield seconds
-    with suppress(OSError):  # A network file system keeps mapped files of a deleted folder.
+    with suppress(OSError):  # a network file system keeps mapped files of a deleted folder
         trial.rmdir()
 
 
 def instances_for(
     model: SparseProbabilityEstimator, prepared: Prepared, part: str
 ) -> sparse.csr_array:
-    """Return the features X of the part ``part`` of the dataset.
+    """Return the features X of a part of the dataset.
 
-    If the model looks up stored estimates, its next predictions are the estimates for ``part``.
+    A model that looks up stored estimates next predicts those of this part.
     """
     if looks_up(model):
         model.look_up(prepared, part)
@@ -251,15 +208,10 @@ def instances_for(
 def predict_timed(
     model: SparseProbabilityEstimator, X: sparse.csr_array, predict: Callable[[sparse.csr_array], T]
 ) -> tuple[T, float | None]:
-    """Return the result of ``predict`` for all rows of X, and its time.
+    """Return the result of ``predict`` for all rows of X, and its wall milliseconds per instance.
 
-    A first call of ``predict`` on a few rows compiles the kernels, and is not timed.
-
-    Returns
-    -------
-    The result of ``predict`` for all rows.
-    ms_per_instance : float or None
-        Wall milliseconds per instance, or None for a model that looks up stored estimates.
+    A first, untimed call on a few rows compiles the kernels. A model that looks up stored estimates
+    has no time.
     """
     if looks_up(model):
         return predict(X), None
@@ -271,10 +223,9 @@ def predict_timed(
 def rank_timed(
     model: SparseProbabilityEstimator, prepared: Prepared, k: int
 ) -> tuple[np.ndarray, float | None]:
-    """Rank the k best labels of each test instance, and measure the time.
+    """Rank the k best labels of each test instance, without the pairs that measures leave out.
 
-    Pairs of instance and label that measures leave out are skipped. Return the labels as an int32
-    array of shape (n, k), and the milliseconds per instance.
+    Returns the labels, int32 of shape (n, k), and the time as `predict_timed` does.
     """
     X = instances_for(model, prepared, "test")
     left_out = prepared.left_out("test")
@@ -297,26 +248,11 @@ def estimate_timed(
     threshold: float | np.ndarray,
     then: Callable[[int, sparse.csr_array], None],
 ) -> float | None:
-    """Compute the estimates of a part of the dataset in blocks, and measure the time without
-    compilation.
+    """Compute the estimates of a part of the dataset in blocks, and return the time.
 
-    The measured time does not include the time of ``then``.
-
-    Parameters
-    ----------
-    step : ModelStep
-    part : str
-    threshold : float or ndarray, shape (m,)
-    then : callable
-        A function that is called for each block of instances, and at least once. The function
-        ``then`` gets the number of the block's first instance, and the block's estimates as a CSR
-        matrix. The CSR matrix contains estimates above the threshold, without pairs that measures
-        leave out.
-
-    Returns
-    -------
-    float or None
-        Wall milliseconds per instance, or None as in `predict_timed`.
+    It is as in `predict_timed`, but without ``then``, which is called for each block, and at least
+    once, with the number of its first instance and the CSR matrix of the estimates above the
+    threshold, without the pairs that measures leave out.
     """
     model = step.model
     X = instances_for(model, step.data, part)
@@ -345,15 +281,8 @@ def estimate_timed(
 def write_estimates(
     step: ModelStep, part: str, min_probability: float, folder: Path
 ) -> tuple[sparse.csr_array, float | None]:
-    """Compute the estimates for ``part`` that are above a minimum probability, and write them into
-    an existing folder.
-
-    Return the estimates as a memory-mapped matrix, and the milliseconds per instance.
-
-    Raises
-    ------
-    XmlcError
-        An estimate is not a probability.
+    """Write the estimates of a part above a minimum probability into an existing folder, and return
+    them, memory-mapped, with the time (`predict_timed`).
     """
     writer = CSRWriter(folder, part)
 
@@ -366,10 +295,7 @@ def write_estimates(
 
 
 def mean_of(counts: np.ndarray | None) -> float | None:
-    """Return the mean of ``counts``, which contains one count per instance.
-
-    Return None if there are no counts.
-    """
+    """Return the mean, or None without counts."""
     if counts is None or not counts.size:
         return None
     return fmean(counts)

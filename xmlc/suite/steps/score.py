@@ -1,4 +1,4 @@
-"""Run `xmlc score`. The command measures the quality of a model's rankings."""
+"""`xmlc score`: the quality of a model's rankings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from xmlc.suite.steps.prepared import Prepared
 )
 @record_option
 def command(data: Path, ranking: Path, propensity: tuple[float, float] | None, out: Path) -> None:
-    """Score the ranked labels, and write them to a record with the costs of the ranking."""
+    """Record the scores with the costs of the ranking."""
     prepared = Prepared(data)
     a, b = propensity or propensity_parameters(prepared.meta["name"])
     click.echo(f"{prepared.meta['name']}: using propensities with A = {a:g}, B = {b:g}", err=True)

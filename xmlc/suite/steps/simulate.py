@@ -1,10 +1,9 @@
-"""Run `xmlc simulate`.
+"""`xmlc simulate`: label sets from samples of known distributions (gfm2011, Figure 1).
 
-The command infers label sets from samples of known distributions, and scores them (gfm2011, Figure
-1). Both distributions in the paper are chains of labels. The probability of a label depends only on
-the number of earlier labels that are 1, so only this number has to be stored. Computing the matrix
-P of Theorem 3.1 therefore takes O(m^3) terms instead of 2^m. The expected F-measure of a prediction
-is computed exactly, without a test sample.
+Both distributions of the paper are chains in which a label's probability depends only on the number
+of earlier labels that are 1. So only this number has to be stored, and the matrix P of Theorem 3.1
+takes O(m^3) terms instead of 2^m. The expected F-measure of a prediction is therefore exact and
+needs no test sample.
 """
 
 from __future__ import annotations
@@ -40,67 +39,47 @@ SEED = 0
 N_LABELS = 25
 PRIOR = 0.12
 N_TRIALS = 50
-# The difference between MEUF and GFM is a mean over `PAIRED` times as many trials as each method's
-# score.
+# MEUF - GFM is a mean over this many times the trials of a score.
 PAIRED = 40
 SAMPLE_SIZES = (5, *range(10, 101, 10))
 COMPARED = ("gfm", "gfm-t", "meuf", "meuf-approx")
-# Each combination of model, sample size and trial has a separate random stream, because STREAMS is
-# larger than every sample size and every number of trials.
+# Exceeds every sample size and number of trials, so that each model, sample size and trial has its
+# own random stream
 STREAMS = 1 << 20
 TIMED = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf")
 TIMED_LABELS = (10, 15, 20, 25, 30, 35, 40, 45, 50)
 TIMED_SAMPLES = 200
 ROUNDS = 3
-AT_LEAST = 0.02  # In each round, a method runs repeatedly for at least this number of seconds.
+AT_LEAST = 0.02  # seconds for which a method repeats in each round
 
 
 def independent_labels(m: int) -> np.ndarray:
-    """Return the conditional probabilities of m independent labels, as in the left plot of Figure
-    1.
+    """Return the conditional probabilities of m independent labels (left plot of Figure 1).
 
-    The probability p(Y_i = 1) of each label i is `PRIOR`.
-
-    Returns
-    -------
-    ndarray of float64, shape (m, m)
-        The entry in row i and column c is p(Y_i = 1 | c of the labels before i are 1).
+    Row i and column c of the array, (m, m) of float64, have p(Y_i = 1 | c of the labels before i
+    are 1). Here it is `PRIOR` for each label.
     """
     return np.full((m, m), PRIOR)
 
 
 def dependent_labels(m: int) -> np.ndarray:
-    """Return the conditional probabilities of m dependent labels, as in the centre plot of Figure
-    1.
+    """Return the conditional probabilities of m dependent labels (centre plot of Figure 1).
 
-    The logit of label i is -(i - 1)/2 + sum_{j<i} y_j, if labels are counted from 1.
-
-    Returns
-    -------
-    ndarray of float64, shape (m, m)
-        An entry has the same meaning as in `independent_labels`. Rows of the matrix are counted
-        from 0.
+    The logit of label i is -(i - 1)/2 + sum_{j<i} y_j, if labels are counted from 1. In the array,
+    see `independent_labels`, they are counted from 0.
     """
     return elementwise.sigmoid(np.arange(m)[None, :] - np.arange(m)[:, None] / 2)
 
 
 def signed_labels(m: int) -> np.ndarray:
-    """Return the conditional probabilities of dependent labels for which MEUF predicts wrong label
-    sets.
+    """Return the conditional probabilities of dependent labels for which MEUF predicts wrong sets.
 
-    This distribution is not in the paper. In the paper's model, y and 1 - y are equally likely, so
-    all marginals are 1/2. With marginals of 1/2, MEUF predicts every label, and so does the
-    F-maximiser. In this distribution, the logit of label i is -1 + sum_{j<i} (2 y_j - 1), which
-    codes labels as -1 and +1. The empty set has probability 0.6, and the set of all labels is a
-    second mode. The best prediction is the empty set. MEUF treats labels as independent, and
-    therefore does not predict the empty set. The expected F-measures are between 0.17 and 0.6,
-    similar to the axis of the paper's plot (0.2 to 0.6). With the paper's distribution of dependent
-    labels, expected F-measures are between 0.46 and 0.55.
-
-    Returns
-    -------
-    ndarray of float64, shape (m, m)
-        An entry has the same meaning as in `independent_labels`.
+    The paper lacks this distribution. In its model of dependent labels, y and 1 - y are equally
+    likely, so that all marginals are 1/2, and MEUF predicts every label like the F-maximiser. Here
+    the logit of label i is -1 + sum_{j<i} (2 y_j - 1), which codes labels as -1 and +1. The empty
+    set has probability 0.6 and is the best prediction, but MEUF misses it, because it treats labels
+    as independent. The expected F-measures, 0.17 to 0.6, also fit the axis of the paper's plot (0.2
+    to 0.6) better than the 0.46 to 0.55 of the paper's dependent labels.
     """
     return elementwise.sigmoid(2 * np.arange(m)[None, :] - np.arange(m)[:, None] - 1)
 
@@ -116,22 +95,11 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
     """Compute the matrix P and p(Y = 0) of a chain, by dynamic programming over (label, number of
     ones).
 
-    Parameters
-    ----------
-    conditionals : ndarray of float64, shape (m, m)
-        The entry in row i and column c is p(Y_i = 1 | c of the labels before i are 1).
+    ``conditionals`` is as in `independent_labels`. Let a_i(c) be the probability that c of the
+    labels before label i are 1, and b_i(c, s) the probability that then s of all labels are 1. For
+    all sizes s, in O(m^3) time and O(m^2) memory,
 
-    Returns
-    -------
-    LabelsBySize
-        The distribution for one instance, with all sizes 1 .. m of label sets.
-
-    Notes
-    -----
-    Let a_i(c) be the probability that c of the labels before label i are 1. Let b_i(c, s) be the
-    probability that s of all labels are 1, if c of the labels before label i are 1. The entries of
-    P are p_is = sum_c a_i(c) p(Y_i = 1 | c) b_{i+1}(c + 1, s). The computation takes O(m^3) time
-    and O(m^2) memory.
+        p_is = sum_c a_i(c) p(Y_i = 1 | c) b_{i+1}(c + 1, s).
     """
     m = conditionals.shape[0]
     before = np.zeros((m, m + 1))
@@ -141,11 +109,10 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
         before[i + 1, :m] = before[i, :m] - ones
         before[i + 1, 1:] += ones
     P = np.empty((m, m))
-    # The row is the number of ones among labels 0 .. i, and the column is the number of ones among
-    # all labels.
+    # Row: the ones among labels 0 .. i. Column: the ones among all labels.
     after = np.eye(m + 1)
     for i in reversed(range(m)):
-        # The sum adds the rows one by one, so that the order of additions is fixed.
+        # `sum` fixes the order of additions.
         P[i] = sum((before[i, :m] * conditionals[i])[:, None] * after[1:, 1:])
         with_label = conditionals[i][:, None]
         after[:m] = (1 - with_label) * after[:m] + with_label * after[1:]
@@ -153,21 +120,12 @@ def exact_labels_by_size(conditionals: np.ndarray) -> LabelsBySize:
 
 
 def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
-    """Return the expected F-measure of each prediction under a known distribution (gfm2011,
-    equation 6), with 0/0 = 1.
+    """Return the expected F of predictions (gfm2011, equation 6), with 0/0 = 1.
 
-    Parameters
-    ----------
-    Y_hat : csr_array of bool, shape (n, m)
-    truth : LabelsBySize
-        The distribution for one instance.
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
+    They are boolean of shape (n, m), and the distribution is that for one instance.
     """
     reciprocals = 1 / np.add.outer(truth.sizes, np.arange(1, Y_hat.shape[1] + 1))
-    # The sum adds the sizes one by one, so that the order of additions is fixed.
+    # `sum` fixes the order of additions.
     gains = 2 * sum((truth.P[0][:, :, None] * reciprocals).transpose(1, 0, 2))
     n = Y_hat.shape[0]
     k = np.diff(Y_hat.indptr)
@@ -178,12 +136,7 @@ def expected_f(Y_hat: sparse.csr_array, truth: LabelsBySize) -> np.ndarray:
 def draw(conditionals: np.ndarray, n_samples: int, n: int, seed: int, stream: int) -> Samples:
     """Draw ``n_samples`` label vectors from a chain for each of ``n`` instances.
 
-    Parameters
-    ----------
-    conditionals : ndarray of float64, shape (m, m)
-    n_samples, n : int
-    seed, stream : int
-        Instance t uses the random stream (seed, stream + t). The stream does not depend on n.
+    Instance t uses the random stream (seed, stream + t), whatever n.
     """
     m = conditionals.shape[0]
     drawn = np.empty((n, n_samples, m), dtype=bool)
@@ -194,27 +147,11 @@ def draw(conditionals: np.ndarray, n_samples: int, n: int, seed: int, stream: in
 def simulate(
     seed: int, n_trials: int, sample_sizes: Sequence[int], m: int, n_jobs: int | None = None
 ) -> dict[str, ModelScores]:
-    """Infer label sets from samples of each distribution in `MODELS`, and compute their exact
-    expected F-measures.
+    """Infer label sets from samples of the distributions in `MODELS`, with their exact expected F.
 
-    Parameters
-    ----------
-    seed : int
-    n_trials : int
-        Number of independent trials for each distribution and sample size, at least two. The
-        difference between MEUF and GFM is the mean over `PAIRED` times as many trials. All other
-        scores are means over the first ``n_trials`` trials.
-    sample_sizes : sequence of int
-        Numbers of label vectors per instance, in ascending order.
-    m : int
-        Number of labels.
-    n_jobs : int or None
-        Number of threads. The result is bit-identical for any number of threads.
-
-    Returns
-    -------
-    dict of ModelScores
-        The scores for each distribution. The keys are the names in `MODELS`.
+    Scores are means over ``n_trials``, at least two, for each distribution and each number of label
+    vectors in ``sample_sizes``, which ascend. Only MEUF - GFM is a mean over `PAIRED` times as
+    many. Threads do not change a bit of the result.
     """
     found: dict[str, ModelScores] = {}
     for number, (name, model) in enumerate(MODELS.items()):
@@ -235,7 +172,7 @@ def simulate(
         by_method = dict(zip(COMPARED, scores, strict=True))
         methods: dict[str, MethodScores] = {}
         for method, of_method in by_method.items():
-            # The scores of a method approach those of a method that knows the distribution.
+            # The scores approach the score with the known distribution.
             known: Any = truth
             if METHODS[method].takes != "joint":
                 known = np.minimum(sum(truth.P.transpose(2, 0, 1)), 1.0)
@@ -252,9 +189,7 @@ def simulate(
 
 
 def summary(scores: np.ndarray) -> TrialMeans:
-    """Return the means and their standard errors over the last axis of ``scores``, which contains
-    the trials.
-    """
+    """Return means and standard errors over the last axis, the trials."""
     return {
         "mean": [mean(row) for row in scores],
         "standard_error": [standard_error(row) for row in scores],
@@ -263,7 +198,7 @@ def summary(scores: np.ndarray) -> TrialMeans:
 
 def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.csr_array:
     found = infer_blocks(method, distribution, n_jobs)
-    # The result of inference is None only after a time limit, and no time limit is set here.
+    # Only a time limit makes it None.
     assert found is not None
     return found[0]
 
@@ -271,16 +206,9 @@ def _label_sets(method: str, distribution: Any, n_jobs: int | None) -> sparse.cs
 def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
     """Measure how the inference time grows with the number of labels (gfm2011, Figure 1, right).
 
-    The methods run in turns, with one thread. The measured time of a method is the minimum over
-    `ROUNDS` rounds. Before the first round, each method runs once, so that no measured time
-    includes compilation. Each call of a method handles all instances with the same number of
+    The methods run in turns, with one thread, and the minimum over `ROUNDS` rounds counts, after a
+    first call that compiles. A call handles all ``n_trials`` simulated instances of a number of
     labels.
-
-    Parameters
-    ----------
-    seed : int
-    n_trials : int
-        Number of simulated instances for each number of labels.
     """
     ms: dict[str, list[float]] = {method: [] for method in TIMED}
     for m in TIMED_LABELS:
@@ -307,10 +235,7 @@ def measure_growth(seed: int, n_trials: int) -> TimesByLabels:
 def task_of(
     method: str, samples: Samples, threads: int
 ) -> Callable[[], tuple[sparse.csr_array, np.ndarray]]:
-    """Return a function without arguments that infers label sets from ``samples`` by a method.
-
-    If the method takes marginals, the function also computes the marginals from the samples.
-    """
+    """Return a function that infers label sets from samples or their marginals."""
     chosen = METHODS[method]
     if chosen.takes == "joint":
         return lambda: chosen.infer(samples, n_jobs=threads)

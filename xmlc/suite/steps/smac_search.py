@@ -1,10 +1,9 @@
-"""Search for hyperparameters by SMAC, like plt2016 (Section 6.1, Appendix C).
+"""A search for hyperparameters by SMAC, as in plt2016 (Section 6.1, Appendix C).
 
-This module requires the package ``smac``. The method SMAC is sequential model-based optimisation
-(Hutter, Hoos and Leyton-Brown, "Sequential model-based optimization for general algorithm
-configuration", LION 2011). The model of SMAC is a random forest, which predicts the mean and the
-variance of the objective from all earlier trials. The next trial has the hyperparameters with the
-largest expected improvement. The search itself is done by the library SMAC3.
+SMAC is sequential model-based optimisation (Hutter, Hoos and Leyton-Brown, "Sequential model-based
+optimization for general algorithm configuration", LION 2011). Its model, a random forest, predicts
+the mean and the variance of the objective from all earlier trials, and the next trial has the
+largest expected improvement.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from smac.runhistory import TrialInfo, TrialValue
 from xmlc.kernels.estimator import Hyperparameters
 from xmlc.suite.config.ranges import Interval, Range, Space
 
-DETERMINISTIC_SEED = 0  # If the objective is deterministic, SMAC gives this seed to each trial.
+DETERMINISTIC_SEED = 0  # SMAC gives it to each trial of a deterministic objective
 
 
 def smac_search(
@@ -36,18 +35,15 @@ def smac_search(
 ) -> None:
     """Run trials of SMAC's facade for hyperparameter optimisation, after the trials in ``first``.
 
-    The first quarter of the trials is a Sobol sequence. Each later trial is chosen by a model of
-    all earlier trials. The choice of trials does not depend on measured times. However, SMAC
-    iterates over sets of strings, so the trials also depend on PYTHONHASHSEED. The search ends
-    early if all combinations of values have been tried. SMAC writes files to a temporary folder,
-    which is deleted after the search.
+    The first quarter of the trials is a Sobol sequence, and a model of all earlier trials chooses
+    each later one. Because SMAC iterates over sets of strings, the trials depend on PYTHONHASHSEED,
+    but not on measured times. The search ends early if all combinations of values have been tried.
     """
     configurations = ConfigurationSpace(
         space={name: _parameter(name, values) for name, values in space.items()}
     )
     with tempfile.TemporaryDirectory(prefix="xmlc-smac-") as folder, warnings.catch_warnings():
-        # SMAC may cause warnings of NumPy, for example if all remaining combinations of values have
-        # been tried.
+        # NumPy warns, for example, if all remaining combinations of values have been tried.
         warnings.simplefilter("ignore", RuntimeWarning)
         scenario = Scenario(
             configurations,
@@ -56,8 +52,7 @@ def smac_search(
             n_trials=budget,
             seed=seed,
         )
-        # By default, SMAC refits its model after every eight trials. Here, SMAC refits the model
-        # after every trial, because refitting is fast compared with a trial.
+        # Refitting after every trial, not after eight as by default, is fast compared with a trial.
         selector = Facade.get_config_selector(scenario, retrain_after=1)
         facade = Facade(scenario, config_selector=selector, logging_level=False, overwrite=True)
         for given in first:
@@ -74,10 +69,7 @@ def smac_search(
 
 
 def _parameter(name: str, values: Range) -> Any:
-    """Convert a range to a hyperparameter of the library ConfigSpace.
-
-    If the range is a list of values, the hyperparameter is the index 0, 1, ... of a value.
-    """
+    """Convert a range to a hyperparameter of ConfigSpace, which for a list is an index."""
     if not isinstance(values, Interval):
         return Categorical(name, list(range(len(values))))
     if values.integer:
@@ -86,7 +78,6 @@ def _parameter(name: str, values: Range) -> Any:
 
 
 def _chosen(values: Range, value: Any) -> Any:
-    """Return the choice of SMAC that stands for the value of a hyperparameter."""
     if isinstance(values, Interval):
         return value
     return values.index(value)
@@ -95,8 +86,8 @@ def _chosen(values: Range, value: Any) -> Any:
 def _value(values: Range, chosen: Any) -> object:
     """Return the value of a hyperparameter from the choice that SMAC proposes.
 
-    The model of SMAC is fitted to the number before it is rounded, which differs by at most half a
-    unit of the third digit.
+    SMAC's model is fitted to the number before it is rounded, which differs by at most half a unit
+    of the third digit.
     """
     if isinstance(values, Interval):
         return values.typed(float(chosen))

@@ -1,7 +1,4 @@
-"""Run `xmlc sweep`.
-
-The command measures ranking quality and tree depth for several values of one hyperparameter.
-"""
+"""`xmlc sweep`: ranking quality and tree depth for several values of one hyperparameter."""
 
 from __future__ import annotations
 
@@ -45,9 +42,9 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Train a model with each value of the hyperparameter, and rank the test set with each model.
+    """Train and rank with each value of the hyperparameter.
 
-    Hyperparameters in ``--parameters`` override the hyperparameters in the training record.
+    ``--parameters`` override those in the training record.
     """
     step = TrainedStep.read("sweep", data, training, threads)
     if step.about.split != "full" or step.about.dataset.digest != step.data.digest:

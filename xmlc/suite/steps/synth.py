@@ -1,6 +1,4 @@
-"""Write a synthetic dataset as text files, with the true posteriors and a description of the
-source.
-"""
+"""A synthetic dataset as text files, with the true posteriors and a description of the source."""
 
 from __future__ import annotations
 
@@ -26,8 +24,7 @@ from xmlc.suite.files import write_record
 from xmlc.suite.options import catalogue_option, entry_option
 from xmlc.suite.provenance.environment import step_costs
 
-# Maximum number of rows of X and Y in memory at the same time. The posteriors of all rows are in
-# memory.
+# Rows of X and Y in memory at once, in contrast to the posteriors
 ROWS_AT_A_TIME = 1 << 16
 SIZES = ("n_train", "n_test", "n_features", "n_labels")
 
@@ -41,27 +38,10 @@ KINDS: dict[str, Callable[..., Any]] = {
 
 
 def make_dataset(name: str, kind: str, given: Mapping[str, Any], out: Path, n_jobs: int) -> None:
-    """Draw a dataset at random, and write it to the folder ``out``.
+    """Draw a dataset at random, and write it to the folder ``out``, which appears when it is
+    complete.
 
-    The folder appears only after all files are written.
-
-    Parameters
-    ----------
-    name : str
-    kind : str
-        A key of `KINDS`.
-    given : mapping of str to number
-        Parameters of the kind of dataset. All parameters in `SIZES` are required, and other
-        parameters have defaults.
-    out : Path
-    n_jobs : int
-        Threads.
-
-    Raises
-    ------
-    XmlcError
-        The kind of dataset does not have one of the parameters, or the value of a parameter is out
-        of range.
+    ``kind`` is a key of `KINDS`, whose parameters ``given`` include those in `SIZES`.
     """
     known = signature(KINDS[kind]).parameters.items()
     defaults = {key: parameter.default for key, parameter in known if key not in SIZES}

@@ -1,4 +1,4 @@
-"""Run `xmlc table`. The command builds one table of a paper from records."""
+"""`xmlc table`: one table of a paper, built from records."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def command(
     titles: dict[str, str],
     out: Path,
 ) -> None:
-    """Build and write the table, and print the paths of its files."""
+    """Write the table, and print the paths of its files."""
     files = record_files(records, of_methods, table_of(name, paper))
     known: Known = {}
     made = Manifest(name, paper, files, published, suite, titles=titles)

@@ -1,7 +1,4 @@
-"""Run `xmlc thresholds`.
-
-The command tunes thresholds on the validation set, and evaluates them on the test set.
-"""
+"""`xmlc thresholds`: thresholds tuned on the validation set and evaluated on the test set."""
 
 from __future__ import annotations
 
@@ -53,7 +50,7 @@ from xmlc.thresholds.calibration import IsotonicCalibration
 from xmlc.thresholds.methods import agreement_above, apply_thresholds, sets_above
 from xmlc.thresholds.sweeps import METHODS, Tuned, fit_unlabelled, scores_of, tune
 
-# Maps a part of the dataset, ``val`` or ``test``, to estimates for the part.
+# Estimates by part of the dataset, ``val`` or ``test``
 Estimated = Mapping[str, sparse.csr_array]
 Scores = dict[str, float]
 
@@ -61,26 +58,12 @@ Scores = dict[str, float]
 def tune_timed(
     step: TrainedStep, spe: Estimated, min_probability: float, method: str
 ) -> tuple[Tuned, float]:
-    """Tune thresholds by a method, and return the tuned thresholds and the time of tuning.
+    """Tune thresholds by a method of `xmlc.thresholds.sweeps.METHODS`, and return them with the
+    time.
 
-    The method tries the points of a grid, and selects the point with the best score on the
-    validation set. The thresholds of each grid point are also scored on the test set.
-
-    Parameters
-    ----------
-    step : TrainedStep
-    spe : mapping of str to csr_array of float32, shape (n, m)
-        Estimates for the parts ``val`` and ``test``.
-    min_probability : float
-        The minimum probability above which estimates are stored.
-    method : str
-        A name in `xmlc.thresholds.sweeps.METHODS`.
-
-    Returns
-    -------
-    tuned : Tuned
-    seconds : float
-        Wall seconds of tuning, without compilation and without the scores on the test set.
+    The method tries the points of a grid on ``spe``, the estimates of ``val`` and ``test`` above
+    ``min_probability``, and selects the best one in validation. Each point is also scored on the
+    test set, which the wall seconds exclude like the compilation.
     """
     Y_val = step.data.part("val")[1]
     Y_test = step.data.part("test")[1]
@@ -97,7 +80,7 @@ def tune_timed(
 
     few = min(WARM_UP_ROWS, Y_val.shape[0])
     tune_on = partial(tune, method, priors=prior, min_probability=min_probability)
-    # This call compiles the kernels, and is not timed.
+    # Compiles the kernels, untimed.
     tune_on(some_rows(spe["val"], 0, few), Y_val[:few])
     tuned, seconds = timed(
         partial(tune_on, spe["val"], Y_val, score_test=score_test, unlabelled=spe_test)
@@ -106,17 +89,10 @@ def tune_timed(
 
 
 def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray) -> float | None:
-    """Predict label sets for the test set with one threshold per label, and return the milliseconds
-    per instance.
+    """Predict label sets for the test set, and return the milliseconds per instance.
 
-    The label sets are predicted by the model from the features. The predicted label sets are
-    compared with label sets from the saved estimates ``spe`` of shape (n, m). The measured time
-    does not include the comparison of label sets.
-
-    Raises
-    ------
-    XmlcError
-        The label sets of the model differ from the label sets of the saved estimates.
+    The model predicts them from the features with one threshold per label. They must equal the
+    label sets of the saved estimates ``spe`` of shape (n, m), an untimed comparison.
     """
 
     def compare(first: int, answer: sparse.csr_array) -> None:
@@ -138,8 +114,7 @@ def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray)
 def evaluate(
     step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_seconds: float, out: Path
 ) -> None:
-    """Predict label sets for the test set with tuned thresholds, score them, and write the file
-    ``<method>.json``.
+    """Predict label sets for the test set, score them, and write ``<method>.json``.
 
     Without estimates for the validation set, the record has no validation scores.
     """
@@ -154,7 +129,7 @@ def evaluate(
         validation = measure_scores(
             agreement_above(data.part("val")[1], as_estimates(spe["val"]), tuned.thresholds)
         )
-    # The label sets are computed only once, because they are the same in all bootstrap replicates.
+    # Computed once, because all bootstrap replicates have the same label sets
     sets = [*sets_above(data.part("test")[1], as_estimates(spe["test"]), tuned.thresholds)]
     counts = agreement_of_blocks(sets)
     test = measure_scores(counts) | scores_by_frequency(
@@ -182,26 +157,16 @@ def evaluate(
 def evaluate_unlabelled(
     step: ModelStep, methods: Iterable[str], min_probability: float, out: Path
 ) -> None:
-    """Evaluate threshold methods that need no validation set, for a model trained on the whole
-    training set.
+    """Evaluate methods that need no validation set, for a model of the whole training set.
 
-    The function writes one record for each method.
-
-    Parameters
-    ----------
-    step : ModelStep
-    methods : iterable of str
-        Names in `xmlc.metrics.measures.UNLABELLED_METHODS`.
-    min_probability : float
-        Only estimates above this probability are computed for the test set.
-    out : Path
-        Folder into which the file ``<method>.json`` of each method is written.
+    They are in `xmlc.metrics.measures.UNLABELLED_METHODS`, and each gets a file ``<method>.json``
+    in ``out``. Only test estimates above ``min_probability`` are computed.
     """
     prior = priors(step.data.part("train")[1])
     with TemporaryDirectory(dir=out) as place:
         spe, _ = write_estimates(step, "test", min_probability, Path(place))
         for method in methods:
-            # This call compiles the kernels, and is not timed.
+            # Compiles the kernels, untimed.
             fit_unlabelled(method, some_rows(spe, 0, min(WARM_UP_ROWS, spe.shape[0])), prior)
             fitted, seconds = timed(partial(fit_unlabelled, method, spe, prior))
             found = Tuned([], 0, np.maximum(fitted.thresholds_, np.float32(min_probability)))
@@ -209,15 +174,11 @@ def evaluate_unlabelled(
 
 
 def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
-    """Calibrate estimates on the validation set, and write a record of calibration errors on the
-    test set.
+    """Calibrate estimates on the validation set, and record the calibration errors on the test set.
 
-    The record contains the errors before and after the calibration.
-
-    A calibration error is the distance between estimates and the observed frequencies of true
-    labels. The errors before and after calibration are measured on the labels that the uncalibrated
-    estimates rank first. Calibrated estimates cannot decide which labels rank first, because they
-    often tie. The calibration is a step function.
+    A calibration error is the distance between estimates and observed frequencies of true labels.
+    Both errors, before and after, are measured on the labels that the uncalibrated estimates rank
+    first, because calibrated ones often tie: the calibration is a step function.
     """
     Y = step.data.part("test")[1]
     calibration = IsotonicCalibration().fit(spe["val"], step.data.part("val")[1])
@@ -286,7 +247,7 @@ def command(
             try:
                 tuned, seconds = tune_timed(step, spe, min_probability, method)
                 evaluate(step, spe, method, tuned, seconds, folder)
-            except Exception as error:  # A user's threshold method may raise any error.
+            except Exception as error:  # a user's threshold method may raise any error
                 let_through(error)
                 problem = str(error)
                 if not isinstance(error, XmlcError):

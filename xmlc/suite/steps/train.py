@@ -1,4 +1,4 @@
-"""Run `xmlc train`. The command trains an estimator on a part of a dataset, once with each seed."""
+"""`xmlc train`: an estimator trained on a part of a dataset, once with each seed."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def command(
     out: tuple[Path, ...],
     record: tuple[Path, ...],
 ) -> None:
-    """Train a model with each seed, and write the models and their records."""
+    """Write the models and their records."""
     search: SearchSummary | None = None
     for seed, folder, file in each_in_turn(seed=seeds, out=out, record=record):
         prepared = Prepared(data, seed)

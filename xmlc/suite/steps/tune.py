@@ -1,10 +1,8 @@
-"""Run `xmlc tune`.
-
-The command searches for the hyperparameters with the highest P@1 on a validation set.
+"""`xmlc tune`: the hyperparameters with the highest P@1 on a validation set.
 
 A search trains models on 80 % of the training set, and validates them on the other 20 % (plt2016,
-Section 6.1 and Appendix C). Its trials are configured as stages, or drawn at random in ranges,
-which is a search in one stage, or chosen in ranges by SMAC (`xmlc.suite.steps.smac_search`).
+Section 6.1 and Appendix C). Its trials are configured as stages, drawn at random in ranges (a
+search in one stage), or chosen in ranges by SMAC (`xmlc.suite.steps.smac_search`).
 """
 
 from __future__ import annotations
@@ -56,7 +54,7 @@ from xmlc.suite.steps.prepared import Prepared
 from xmlc.suite.steps.run import dataset_of, trained_beside
 
 METHODS = ("random", "smac")
-IN_ONE = 45  # The mean of P@1, P@3 and P@5 of an instance is a multiple of 1/45.
+IN_ONE = 45  # the mean of P@1, P@3 and P@5 of an instance is a multiple of 1/45
 Make = Callable[[Hyperparameters], SparseProbabilityEstimator]
 TrialObjective = Callable[[Hyperparameters], float]
 
@@ -65,32 +63,30 @@ TrialObjective = Callable[[Hyperparameters], float]
 class Search:
     """A search for hyperparameters."""
 
-    #: Name of the search method, which the search result contains.
     method: str
     #: The ranges or the stages from the configuration.
     space: object
-    #: The trials of each stage. SMAC chooses its trials later, so they are not among them.
+    #: The trials of each stage, without those that SMAC chooses later.
     stages: Stages
-    #: The ranges in which the trials are, or {} if the configuration has stages.
+    #: The ranges of the trials, or {} if the configuration has stages.
     ranges: Space = field(default_factory=dict)
-    #: Number of random splits of the training set into 80 % and 20 %. The objective is the mean of
-    #: P@1, P@3 and P@5 over all splits. If ``splits`` is None, the objective is P@1 on one split.
+    #: Random splits of the training set into 80 % and 20 %, over which the objective is the mean of
+    #: P@1, P@3 and P@5. With None, it is P@1 on one split.
     splits: int | None = None
-    #: Maximum number of training instances of a trial (``fitted``), and of instances that score a
-    #: trial (``validated``). None means no limit.
+    #: Most instances that train (``fitted``) and score (``validated``) a trial, or None.
     fitted: int | None = None
     validated: int | None = None
 
     @property
     def chosen_by(self) -> str:
-        """Return a text that describes the objective that the search maximises."""
+        """Return a text about the objective."""
         what = "P@1"
         if self.splits:
             what = f"mean of P@1, P@3 and P@5 over {self.splits} splits,"
         return f"{what} on the 20 % of the training set held out for validation"
 
     def worth(self, trial: Trial) -> float:
-        """Return the value of the objective for one trial."""
+        """Return the objective of a trial."""
         if self.splits:
             return mean_precision(trial)
         return trial["p@1"]
@@ -101,13 +97,8 @@ def in_ranges(
 ) -> Search:
     """Return a search with ``budget`` trials in the configured ranges.
 
-    The first trial has the hyperparameters in ``given``, so that the best trial is at least as
-    good. It is left out if a hyperparameter in ``given`` is missing or outside its range.
-
-    Raises
-    ------
-    XmlcError
-        A range is not valid.
+    The first trial has the values ``given``, so that the best trial is at least as good, unless one
+    of these is missing or outside its range.
     """
     space = parse_space(content)
     first = {name: given[name] for name in space if name in given and given[name] in space[name]}
@@ -120,11 +111,7 @@ def in_ranges(
 
 
 def resolved(stages: Stages, labels_per_instance: float) -> Stages:
-    """Replace the value `LABELS_PER_INSTANCE` in stages by the average number of labels per
-    instance.
-
-    The average is rounded, and at least 1.
-    """
+    """Replace `LABELS_PER_INSTANCE` by the average, rounded and at least 1."""
     average = max(1, math.floor(labels_per_instance + 0.5))
 
     def replaced(trial: Hyperparameters) -> Hyperparameters:
@@ -137,32 +124,13 @@ def resolved(stages: Stages, labels_per_instance: float) -> Stages:
 
 
 class Trials:
-    """Compute the objective of each trial, and keep the results of all trials.
+    """The objective of each trial, with the results of all trials.
 
-    In each split, a trial trains a model on one part and scores it on the other part. The test set
-    is not used.
-
-    Parameters
-    ----------
-    search : Search
-    folder : Path
-        Folder of the prepared dataset.
-    make : callable
-        A function that returns an estimator with the hyperparameters of a trial. All estimators
-        have the same seed.
-    out : Path
-        Path of the search result. The model of a trial is in the folder ``<out>.trial``.
-    about : str
-        Text with which the printed line of each trial begins.
-
-    Attributes
-    ----------
-    done : list of Trial
-        The trials in order. Each trial has hyperparameters, precisions (from 0 to 1), training
-        seconds and paired errors. A paired error is the standard error of the difference between a
-        trial and an earlier trial on the same instances.
-    instances : int
-        Number of distinct validation instances of all splits.
+    In each split, a trial trains a model on one part and scores it on the other, without the test
+    set. ``make`` returns an estimator with a trial's hyperparameters, always with the same seed,
+    and ``about`` begins the printed line of each trial. Trials in ``done`` have precisions from 0
+    to 1, and paired errors: the standard error of the difference from an earlier trial on the same
+    instances. ``instances`` counts distinct validation instances of all splits.
     """
 
     def __init__(self, search: Search, folder: Path, make: Make, out: Path, about: str) -> None:
@@ -178,7 +146,7 @@ class Trials:
         self.instances = self._times.size
 
     def __call__(self, hyperparameters: Hyperparameters) -> float:
-        """Run a trial with the given hyperparameters, and return its value of the objective."""
+        """Run a trial, and return its objective."""
         hyperparameters = with_possible_arity(self._make(hyperparameters), hyperparameters)
         found = []
         seconds = 0.0
@@ -188,8 +156,8 @@ class Trials:
             with trained_beside(self._out, model, train) as spent:
                 seconds += spent
                 if isinstance(model, PLT) and model.search == "exact":
-                    # The certified search of a PLT finds the same labels as the exact search, but
-                    # reads a memory-mapped model node by node.
+                    # Finds the same labels as the exact search, but reads a memory-mapped model
+                    # node by node
                     model.search = "certified"
                 X, Y = split.part("val", self._search.validated)
                 found.append(hits_at_k(Y, model.predict_top_k(X, max(K))[0], max(K))[0])
@@ -210,8 +178,7 @@ class Trials:
         self._scores.append(scores)
         self.done.append(cast(Trial, trial | {"paired_errors": errors}))
         worth = self._search.worth(self.done[-1])
-        # The line is printed to standard output, so that users see it. The workflow redirects
-        # standard error to a log file.
+        # Standard output reaches the user, but the workflow redirects standard error to a log file.
         said = (
             f"trial {len(self.done)}: {100 * worth:.2f}, trained in {seconds:.0f} s, "
             f"{hyperparameters}"
@@ -223,10 +190,7 @@ class Trials:
 def with_possible_arity(
     model: SparseProbabilityEstimator, trial: Hyperparameters
 ) -> Hyperparameters:
-    """Return a trial with the nearest power of two as arity, if the model's tree needs one.
-
-    A range of the arity has all whole numbers, but a k-means tree has only powers of two.
-    """
+    """Return a trial with the nearest power of two as arity, if the model has a k-means tree."""
     arity = trial.get("arity")
     has_kmeans_tree = isinstance(model, Parabel) or (
         isinstance(model, PLT) and model.tree == "kmeans"
@@ -243,16 +207,9 @@ def with_possible_arity(
 def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
     """Return the standard error of the mean difference between two trials.
 
-    The validation parts of different splits may overlap. The error is exactly 0 if all differences
-    are 0, because the function sums whole numbers.
-
-    Parameters
-    ----------
-    differences : ndarray of int64, shape (n,)
-        The difference of the two trials' scores of each instance, summed over the splits in which
-        the instance is a validation instance.
-    times : ndarray of int64, shape (n,)
-        The number of splits in which each instance is a validation instance.
+    The arguments have an int64 for each instance: the difference of the two scores, summed over the
+    splits that validate on it, and the number of these splits, which may overlap. The error is
+    exactly 0 if all differences are 0, because whole numbers are summed.
     """
     n = times.size
     in_all = int(times.sum())
@@ -265,13 +222,7 @@ def paired_error(differences: np.ndarray, times: np.ndarray) -> float:
 
 
 def run_trials(search: Search, objective: TrialObjective, budget: int, seed: int) -> None:
-    """Call ``objective`` for each trial of a search.
-
-    Raises
-    ------
-    XmlcError
-        The package for the search method is not installed.
-    """
+    """Call ``objective`` for each trial of a search, whose package must be installed."""
     if search.method != "smac":
         search_in_stages(search.stages, objective, ties=search.splits is not None)
         return
@@ -286,17 +237,8 @@ def run_trials(search: Search, objective: TrialObjective, budget: int, seed: int
 def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = False) -> None:
     """Call ``objective`` for each trial of the stages, one stage after another.
 
-    The hyperparameters of a trial are those of the best trial of all earlier stages, updated by the
-    values in the trial's stage. If several trials are equally good, the first of them is the best
-    trial. A trial with the same hyperparameters as an earlier trial is skipped.
-
-    Parameters
-    ----------
-    stages : list of list of dict
-    objective : callable
-        Function from hyperparameters to the number to maximise.
-    ties : bool
-        Whether a stage extends all equally good trials, instead of only the first of them.
+    A trial updates the best trial of all earlier stages. If several are equally good, it is the
+    first one, or with ``ties`` each of them. Hyperparameters are never tried twice.
     """
     tried: list[Hyperparameters] = []
     best: list[Hyperparameters] = [{}]
@@ -318,8 +260,7 @@ def search_in_stages(stages: Stages, objective: TrialObjective, ties: bool = Fal
 def random_trials(space: Space, n_trials: int, seed: int) -> Iterator[Hyperparameters]:
     """Yield the hyperparameters of ``n_trials`` random trials.
 
-    Trial i depends only on (seed, i), so a longer search begins with the trials of a shorter
-    search.
+    Trial i depends only on (seed, i), so a longer search begins with the same trials.
     """
     for trial in range(n_trials):
         key = stream_key(seed, Stream.TRIAL + trial)
@@ -411,7 +352,7 @@ def command(
     threads: int,
     out: Path,
 ) -> None:
-    """Run a search, and write the search result. The test set is not read."""
+    """Run a search, and write its result. The test set is not read."""
     if (space is None) == (stages is None):
         raise XmlcError("found both or none of --space and --stages, expected one of them")
     prepared = Prepared(data)
@@ -471,12 +412,11 @@ def command(
 
 
 def check_trials(search: Search, estimator: str, fixed: Hyperparameters) -> None:
-    """Raise an error if a trial has an unknown hyperparameter or an invalid value, before the first
-    trial runs.
+    """Raise an error for an unknown hyperparameter or an invalid value before the first trial.
 
-    Trials in ranges must also fit to the ``fixed`` hyperparameters. Trials in stages are completed
-    by earlier stages. SMAC chooses its trials later, so the ends of its ranges are checked instead,
-    each without fixed values of the other ranges.
+    Trials in ranges must also fit the ``fixed`` hyperparameters, but earlier stages complete those
+    in stages. SMAC chooses its trials later, so the ends of its ranges are checked instead, each
+    without fixed values of the others.
     """
     known = [*chain(*search.stages)]
     if search.method == "smac":
