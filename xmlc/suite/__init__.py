@@ -1,5 +1,4 @@
-"""Define the benchmark suite, a Snakemake workflow for the experiments of five papers and of a
-user's study.
+"""A Snakemake workflow for the experiments of five papers and of a user's study.
 
-The suite needs the extra ``workflow``. Nothing in the rest of the package imports the suite.
+It needs the extra ``workflow``, and the rest of the package does not import it.
 """

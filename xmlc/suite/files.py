@@ -1,6 +1,4 @@
-"""Files of the suite: records with checksums, digests, mapped arrays, and advice on missing
-paths.
-"""
+"""Files of the suite: records with checksums, digests, mapped arrays, and similar paths."""
 
 from __future__ import annotations
 
@@ -26,28 +24,20 @@ SECONDS_BETWEEN_LOOKS = 0.005
 
 
 def write_record(path: str | os.PathLike[str], content: Mapping[str, object]) -> None:
-    """Write ``content`` like `write_json`, with its checksum as the last key.
-
-    Raises
-    ------
-    ValueError
-        A number is not finite.
+    """Write ``content`` like `write_json`, with its checksum as the last key. Numbers must be
+    finite.
     """
     write_json(path, stamped(json.loads(as_json(content))))
 
 
 def similar_path(path: str | os.PathLike[str]) -> str:
-    """Return advice that names the file or folder next to a missing ``path`` with the most similar
-    name, or "".
-
-    If a parent of the path is missing, too, the advice is about the first missing parent.
-    """
+    """Return advice with the name most similar to the first missing part of a path, or ""."""
     missing = Path(path)
     while not missing.parent.exists():
         missing = missing.parent
     try:
         names = [file.name for file in missing.parent.iterdir() if not file.name.startswith(".")]
-    except OSError:  # The parent is a file, or cannot be read.
+    except OSError:  # the parent is a file, or cannot be read
         return ""
     similar = get_close_matches(missing.name, names, n=1)
     if similar:
@@ -56,13 +46,13 @@ def similar_path(path: str | os.PathLike[str]) -> str:
 
 
 def sha256(path: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 digest of a file as 64 hexadecimal digits."""
+    """Return 64 hexadecimal digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def git_blob(path: str | os.PathLike[str]) -> str:
-    """Return the id that git gives to a file's content, as 40 hexadecimal digits."""
+    """Return git's id of a file's content, 40 hexadecimal digits."""
     with open(path, "rb") as file:
         head = b"blob %d\0" % os.stat(path).st_size
         return hashlib.file_digest(
@@ -72,13 +62,10 @@ def git_blob(path: str | os.PathLike[str]) -> str:
 
 @contextmanager
 def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
-    """Repeatedly release the pages of mapped arrays while a ``with`` block reads the arrays, to
-    save memory.
+    """Release the pages of mapped arrays again and again while a ``with`` block reads them.
 
-    The ``with`` block must not change the arrays. For speed, the block should read each part of an
-    array many times before the next part. A page fault may map 2 MB, so random reads can map
-    gigabytes between two checks of the memory. If the system does not count the pages of files, no
-    pages are released.
+    The block must not change the arrays, and should read each part many times before the next one.
+    Random reads can map gigabytes between two checks, because a page fault may map 2 MB.
     """
     large = [array for array in arrays if array.nbytes > LARGE]
     most = mapped_bytes() + MOST_MAPPED
@@ -99,9 +86,7 @@ def read_in_parts(arrays: Iterable[np.ndarray]) -> Iterator[None]:
 
 
 def mapped_bytes() -> int:
-    """Return the bytes of mapped files that this process has in memory, or 0 if the system does not
-    count them.
-    """
+    """Return the bytes of mapped files in memory, or 0 if the system does not count them."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[2]) * mmap.PAGESIZE
     except OSError:

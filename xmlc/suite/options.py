@@ -1,4 +1,4 @@
-"""Define command-line options that several commands of the suite have."""
+"""Command-line options that several commands of the suite share."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def file_option(name: str, help: str, **further: Any) -> Decorator:
-    """Return an option whose value is the path of a file.
-
-    The arguments are passed to `click.option`.
-    """
+    """Return an option for the path of a file, with further arguments for `click.option`."""
     return click.option(name, type=FILE, help=help, **further)
 
 
@@ -65,14 +62,7 @@ extension_option = file_option(
 
 
 def each_in_turn(**given: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    """Yield a tuple with the first values of all options, then a tuple with the second values, and
-    so on.
-
-    Raises
-    ------
-    click.UsageError
-        The options have different numbers of values.
-    """
+    """Yield the first values of all options, then the second ones, and so on."""
     if len({len(values) for values in given.values()}) > 1:
         said = ", ".join(f"--{name} {len(values)} times" for name, values in given.items())
         raise click.UsageError(f"found {said}, expected each option equally often")
@@ -95,11 +85,7 @@ entry_option = click.option(
 
 
 def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the argument RECORDS and the option ``--method`` to a command.
-
-    The values of RECORDS are files, or folders with one record per method. The option ``--method``
-    selects records in a folder by their methods.
-    """
+    """Add the argument RECORDS, files or folders, and ``--method`` to select some of a folder."""
     help = "Read only the records of this method from folders in RECORDS; repeatable."
     command = click.option("--method", "of_methods", multiple=True, help=help)(command)
     return click.argument("records", type=click.Path(path_type=Path), nargs=-1, required=True)(
@@ -108,9 +94,7 @@ def records_argument(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def prefix_option(suffixes: str) -> Decorator:
-    """Return the option ``--out`` of a command that writes files with the same path and several
-    suffixes.
-    """
+    """Return the option ``--out`` for files that differ only in their suffixes."""
     help = f"Path of the {suffixes} files to write, without suffix."
     return click.option("--out", type=click.Path(path_type=Path), required=True, help=help)
 

@@ -1,6 +1,5 @@
-"""Read YAML files that people write, and check their content.
-
-An error is raised for a mistake, and for a value that YAML reads differently than people expect.
+"""YAML files that people write, with errors for values that YAML reads differently than people
+expect.
 """
 
 from __future__ import annotations
@@ -31,12 +30,10 @@ from xmlc.core.advice import sentence_of
 from xmlc.core.errors import XmlcError
 from xmlc.core.errors import nearest as nearest
 
-# The YAML loader is safe: it creates plain values and no objects of Python classes. PyYAML's loader
-# in C is used if it exists, because it is faster and a dry run reads ten YAML files.
+# A safe loader creates plain values only. The one in C is faster, and a dry run reads ten files.
 _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TAG = "tag:yaml.org,2002:"
-# Maps a pattern of text without quotes that YAML 1.1 reads differently than most people to the
-# spelling to use.
+# Unquoted texts that YAML 1.1 reads differently than most people, with the spelling to use
 UNCLEAR = {
     "yes|no|on|off": "true or false, or ",
     "~": "null, or ",
@@ -51,13 +48,7 @@ REMEDY = "Put such text in quotes, close every bracket, and use no tab to indent
 
 
 def read_yaml(file: Path) -> object:
-    """Read a YAML file and return its content.
-
-    Raises
-    ------
-    XmlcError
-        The file is not a YAML file in UTF-8, or `parsed_yaml` refuses one of its keys or values.
-    """
+    """Read a YAML file, or raise an error if `parsed_yaml` does or the file is not UTF-8."""
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -72,15 +63,11 @@ def read_yaml(file: Path) -> object:
 
 
 def parsed_yaml(text: str, source: str) -> object:
-    """Parse a YAML text and return its content.
+    """Parse a YAML text, with ``source`` (the path of a file, or ``key=`` for a setting) in
+    messages.
 
-    Error messages contain ``source``, which is the path of a file, or ``key=`` for a setting.
-
-    Raises
-    ------
-    XmlcError
-        The text is not YAML, one of its keys is not a text, or a key occurs twice. An error is also
-        raised for text that YAML 1.1 reads differently than most people, such as ``010``.
+    Keys must be distinct texts, and errors include texts such as ``010``, which YAML 1.1 reads
+    differently than most people.
     """
     try:
         loader = _SAFE(text)
@@ -103,14 +90,13 @@ def parsed_yaml(text: str, source: str) -> object:
 
 
 class _UnclearError(yaml.MarkedYAMLError):
-    """Raised for a part of a YAML file that is valid YAML, but that xmlc refuses."""
+    """Valid YAML that xmlc refuses."""
 
     def __init__(self, problem: str, node: yaml.Node):
         super().__init__(problem=problem, problem_mark=node.start_mark)
 
 
 def _check(node: yaml.Node, seen: set[int]) -> None:
-    """Raise an error for an unclear scalar, and for a key that is no text or occurs twice."""
     if id(node) in seen:  # an alias
         return
     seen.add(id(node))
@@ -122,7 +108,7 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
                     f"found the key {shown_scalar(key.value)}, expected text: put it in quotes"
                 )
                 raise _UnclearError(problem, key)
-            # `yaml.safe_load` would keep the last value without an error.
+            # `yaml.safe_load` would keep the last value.
             if key.value in names:
                 raise _UnclearError(f"found the key {key.value} twice, expected each key once", key)
             names.add(key.value)
@@ -137,9 +123,9 @@ def _check(node: yaml.Node, seen: set[int]) -> None:
                 raise _UnclearError(f"{problem} write {spelling}'{node.value}' in quotes", node)
 
 
-SHOWN = 60  # Maximum number of characters of a value in a message. Longer values are shortened.
+SHOWN = 60  # most characters of a value in a message
 T = TypeVar("T")
-# The place of a part of a YAML file: a sequence of keys of mappings and indices of lists.
+# The way to a part of a YAML file: keys of mappings and indices of lists
 Keys = tuple[str | int, ...]
 Misfit = tuple[Keys, str]  # the place of a wrong part, and a message
 _UNIONS = (Union, UnionType)
@@ -154,10 +140,7 @@ _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"
 
 
 def shown_scalar(value: object) -> str:
-    """Return the `repr` of a value, shortened to `SHOWN` characters.
-
-    The values true, false and null are written as in YAML.
-    """
+    """Return the `repr` in `SHOWN` characters, with true, false and null as in YAML."""
     text = repr(value)
     if value is None or isinstance(value, bool):
         text = json.dumps(value)
@@ -169,27 +152,10 @@ def shown_scalar(value: object) -> str:
 def converted(content: object, kind: type[T], source: str, strict: bool = True) -> T:
     """Convert plain content of YAML to a type that msgspec supports, such as a dataclass.
 
-    If the content has a key that is not a field of the type, an error is raised. Types may be
-    annotated with `msgspec.Meta`, which contains the bounds of a value, and a description for
-    messages. A union type must not contain both a list and a text with a pattern, because msgspec
-    0.22 crashes.
-
-    Parameters
-    ----------
-    content : object
-    kind : type
-    source : str
-        The origin of the content, which error messages contain. If the origin is the path of a YAML
-        file, error messages also contain line numbers.
-    strict : bool
-        Whether a text instead of a number is an error. Use False for content from a command line.
-
-    Raises
-    ------
-    XmlcError
-        Some part of the content has a wrong type. The error message contains a line for each wrong
-        part, with the source, the keys that lead to the part, the value found and the value
-        expected.
+    A key that is no field is an error. Annotations by `msgspec.Meta` give bounds, and descriptions
+    for messages, which have a line for each wrong part and begin with ``source``. Content from a
+    command line may have texts as numbers (``strict=False``). No union may have both a list and a
+    text with a pattern, because msgspec 0.22 crashes.
     """
     misfits = _misfits(content, kind, (), strict)
     if misfits:
@@ -198,10 +164,7 @@ def converted(content: object, kind: type[T], source: str, strict: bool = True) 
 
 
 def located(source: str, place: Keys, problem: str) -> str:
-    """Return a message that begins with the source, the line number and the keys of a problem.
-
-    The message contains a line number only if the source is a YAML file.
-    """
+    """Return a message that begins with the source, the line in a YAML file, and the keys."""
     file = Path(source)
     if file.suffix == ".yaml" and file.is_file():
         source += f":{_line(file, place)}"
@@ -212,10 +175,6 @@ def located(source: str, place: Keys, problem: str) -> str:
 
 
 def _line(file: Path, keys: Keys) -> int:
-    """Return the line number of a part of a YAML file.
-
-    If the part is missing, return the line number of its nearest parent.
-    """
     node = yaml.compose(file.read_text(encoding="utf-8"), Loader=_SAFE)
     line = node.start_mark.line if node else 0
     for key in keys:
@@ -232,7 +191,7 @@ def _line(file: Path, keys: Keys) -> int:
 
 
 def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
-    """Return the innermost parts of ``value`` that do not fit their types, with a message each."""
+    """Return the innermost parts of wrong types, with messages."""
     inner: list[Misfit] = []
     fields = fields_of(kind)
     if isinstance(value, dict) and fields:
@@ -255,14 +214,14 @@ def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
                 for name, (field, required) in fields.items()
                 if required and name not in value
             ]
-            # If no key is missing, two keys exclude each other.
+            # If no key is missing, two exclude each other.
             return [(place, problem) for problem in problems or [str(error)]]
         return [(place, f"found {shown_scalar(value)}, expected {wording(kind, value)}")]
     return []
 
 
 def wording(kind: Any, value: object) -> str:
-    """Describe the values of a type in words, with an example similar to the wrong value."""
+    """Describe a type, with an example similar to the wrong value."""
     origin = get_origin(kind)
     of = get_args(kind)
     if origin is Annotated:
@@ -289,11 +248,7 @@ def wording(kind: Any, value: object) -> str:
 
 
 def _parts(value: Any, kind: Any) -> Iterator[tuple[str | int, Any, Any]]:
-    """Yield the key, the value and the type of each part of a mapping or list.
-
-    The keys of a dict are parts, too.
-    """
-    for one in _plain(kind):  # A value fits at most one of them, so all can be tried.
+    for one in _plain(kind):  # a value fits at most one of them
         origin = get_origin(one)
         of = get_args(one)
         if isinstance(value, dict) and origin is dict:
@@ -312,7 +267,6 @@ def _parts(value: Any, kind: Any) -> Iterator[tuple[str | int, Any, Any]]:
 
 
 def _plain(kind: Any) -> list[Any]:
-    """Return the types of a union, or a single type, without annotations."""
     if get_origin(kind) is Annotated:
         return _plain(get_args(kind)[0])
     if get_origin(kind) in _UNIONS:
@@ -323,11 +277,9 @@ def _plain(kind: Any) -> list[Any]:
 def name_misfits(
     value: Any, kind: Any, known: Mapping[str, Collection[str]], place: Keys = ()
 ) -> Iterator[Misfit]:
-    """Yield a message for each unknown name in valid content, and for each repeated entry of a
-    list.
+    """Yield a message for each unknown name and each repeated list entry in valid content.
 
-    A type of names has the key of its names in ``known`` as an annotation, see
-    `xmlc.suite.config.suite`.
+    Types of names are annotated with a key of ``known``, see `xmlc.suite.config.suite`.
     """
     if get_origin(kind) is Annotated:
         names = (get_args(kind)[1].extra or {}).get("names")
@@ -343,10 +295,10 @@ def name_misfits(
 
 @cache
 def fields_of(kind: Any) -> dict[str, tuple[Any, bool]]:
-    """Return the type of each key of a dataclass, msgspec structure or `TypedDict`.
+    """Return the type of each key of a dataclass, msgspec structure or `TypedDict`, and whether it
+    is required.
 
-    With each type, a flag is returned that is true if the key is required. For a union, the keys of
-    its first type with keys are returned.
+    For a union, its first type with keys counts.
     """
     fields: dict[str, tuple[Any, bool]] = {}
     for one in _plain(kind):

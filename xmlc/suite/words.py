@@ -1,6 +1,4 @@
-"""Format texts that several reports use: counts with nouns, and lists of which only the first items
-are named.
-"""
+"""Texts for several reports: counts with nouns, and lists with only their first items."""
 
 from __future__ import annotations
 
@@ -15,10 +13,7 @@ def count_of(number: int, noun: str) -> str:
 
 
 def some(texts: Sequence[str], between: str, listed: int = 6) -> str:
-    """Return the first ``listed`` texts, joined by ``between``.
-
-    If texts are left out, append the number of these texts.
-    """
+    """Return the first ``listed`` texts, joined by ``between``, and the number of the others."""
     more = []
     if len(texts) > listed:
         more = [f"and {len(texts) - listed} more"]

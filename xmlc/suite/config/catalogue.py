@@ -1,4 +1,4 @@
-"""Read the catalogue of datasets, config/datasets.yaml, as objects."""
+"""The catalogue of datasets, config/datasets.yaml, as objects."""
 
 from __future__ import annotations
 
@@ -19,21 +19,17 @@ from xmlc.suite.schemas import converted, located, read_yaml
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 FILE_NAME = re.compile(r"(?!source\.json$)[^./\\][^/\\]*")
-# The address of a file on Google Drive begins with this text.
 DRIVE = "https://drive.google.com/uc?id="
-# Keys of an entry that define how the dataset's files are read.
+# Keys that define how the files are read
 LAYOUT = ("format", "zero_based", "train", "test", "labels", "split_files", "filter")
-#: Keys of an entry that change the arrays that are prepared. If such a key is edited, the workflow
-#: fetches and prepares the dataset again. An address is not among them: another source of a dataset
-#: must have the same files, and nobody wants to download what exists because the catalogue has a
-#: new address.
+#: Keys that change the prepared arrays, so that an edit makes the workflow prepare the dataset
+#: again. A new address does not, because every source must have the same files.
 DATA_KEYS = (*LAYOUT, "synthetic")
-#: Number of files for the training set or the test set, in formats with several files per set.
+#: Files of one set, in formats with several
 SEVERAL_FILES = {"repository-two-files": 2, "npz": 2, "coordinates": 5}
 
-# No dataset may have the name `manual` or `digests`, because these two folders are next to the
-# folders of datasets. Snakemake refuses a path in which some text is repeated twenty times in a
-# row, because such a path seems to grow without end.
+# The folders `manual` and `digests` are next to the datasets' folders, because Snakemake refuses a
+# path that repeats a text twenty times in a row.
 DatasetName = Annotated[
     str,
     Meta(
@@ -58,11 +54,8 @@ Url = Annotated[
 
 
 class SplitFiles(TypedDict):
-    """Describe how a single data file is split into training and test set.
-
-    ``train`` and ``test`` are names of files with row numbers. Rows of the data file are counted
-    from 1. In both files, the row numbers are in the column with the number ``column``. Columns of
-    a file are counted from 0.
+    """A split of one data file by row numbers (from 1), in a column (from 0) of two further
+    files.
     """
 
     train: str
@@ -71,17 +64,15 @@ class SplitFiles(TypedDict):
 
 
 class FileFacts(TypedDict):
-    """Hold the size and the SHA-256 of a file."""
+    """Size and SHA-256 of a file."""
 
     bytes: int
     sha256: str
 
 
 class Shape(TypedDict):
-    """Hold numbers about a dataset's size that no paper publishes exactly.
-
-    The number of labels, and the averages over the training instances, were counted on copies of
-    the dataset.
+    """Unpublished sizes, counted on copies of the dataset, with averages over the training
+    instances.
     """
 
     nonzeros: NotRequired[PositiveAverage]
@@ -90,10 +81,9 @@ class Shape(TypedDict):
 
 
 class PublishedCounts(Shape):
-    """Hold the published counts and averages of a dataset, and the source of these numbers.
+    """Published counts and averages over the training instances or the labels.
 
-    An average is over the training instances or over the labels. ``nonzeros`` is the average number
-    of non-zeros of an instance. `xmlc prepare` does not compare ``nonzeros`` with the data.
+    `xmlc prepare` compares all but ``nonzeros`` with the data.
     """
 
     n_train: NotRequired[PositiveCount]
@@ -104,11 +94,8 @@ class PublishedCounts(Shape):
 
 
 class SplitEvidence(TypedDict):
-    """State whether a paper uses the same training and test split as a catalogue entry, with
-    evidence.
-
-    ``report_on`` names a dataset with the same instances in the paper's split. The paper's results
-    are compared with results on that dataset.
+    """Evidence on whether a paper has the split of a catalogue entry, by its results on
+    ``report_on``, the same instances in the paper's split.
     """
 
     same: bool
@@ -119,10 +106,7 @@ class SplitEvidence(TypedDict):
 
 
 class Synthetic(TypedDict):
-    """Hold the parameters with which `xmlc synth` generates a dataset.
-
-    See `xmlc.suite.steps.synth.KINDS`.
-    """
+    """Parameters of `xmlc synth`, see `xmlc.suite.steps.synth.KINDS`."""
 
     kind: NotRequired[Literal["labels", "subjects", "objects", "texts"]]
     n_train: PositiveCount
@@ -136,9 +120,7 @@ class Synthetic(TypedDict):
 
 
 class Address(TypedDict):
-    """Hold the address of a file in a git repository, and the git id of the file's expected
-    content.
-    """
+    """Address of a file in a git repository, with git's id of the expected content."""
 
     url: Url
     blob: Annotated[
@@ -150,11 +132,10 @@ class Address(TypedDict):
 
 
 class Size(NamedTuple):
-    """Describe the size of a dataset: the numbers of instances, features and labels, and two
-    averages over instances.
+    """Numbers of instances, features and labels, and two averages over the instances.
 
-    The default values describe a dataset that is not in the catalogue. In the papers' datasets, an
-    instance has on average 20 to 700 non-zero features and 2 to 75 labels.
+    The defaults serve datasets outside the catalogue. In the papers, an instance has on average 20
+    to 700 non-zero features and 2 to 75 labels.
     """
 
     n_train: float = 50_000.0
@@ -166,43 +147,31 @@ class Size(NamedTuple):
 
     @property
     def bytes(self) -> float:
-        """Return the bytes of the dataset's arrays: 8 bytes per non-zero, and 4 bytes per label of
-        an instance.
-        """
+        """Return the bytes of the arrays: 8 per non-zero, and 4 per label of an instance."""
         return (self.n_train + self.n_test) * (8 * self.nonzeros + 4 * self.labels_per_instance)
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Describe one entry of the catalogue. config/README.md explains the keys of an entry to users.
+    """An entry of the catalogue (config/README.md).
 
-    A new key that changes the data belongs to `DATA_KEYS`.
+    A new key that changes the data belongs in `DATA_KEYS`.
     """
 
-    #: The name of the dataset, which is the key of the entry.
     name: str = ""
     _: KW_ONLY
-    #: The format of the files. See `xmlc.data.formats.load`.
+    #: See `xmlc.data.formats.load`.
     format: Format = "repository"
-    #: Whether the smallest label id is 0, instead of 1. In the format svmlight, the smallest
-    #: feature id is the same as the smallest label id.
+    #: Whether label ids start from 0, not 1, and in svmlight feature ids, too.
     zero_based: bool = True
-    #: Names of the training and test files in ``resources/<name>``. In some formats, the training
-    #: set consists of several files, and so does the test set. A single name means a list with one
-    #: name.
+    #: Training and test files in ``resources/<name>``, of which some formats have several.
     train: str | list[str] = "train.txt"
     test: str | list[str] = "test.txt"
-    #: XML file with the names of an ARFF dataset's labels. An ARFF file for MEKA needs no XML file,
-    #: because its header contains the number of labels.
+    #: XML file with the labels of an ARFF dataset, unless it is MEKA's.
     labels: str | None = None
-    #: Files with the row numbers of the training set and of the test set, if one data file contains
-    #: both sets.
     split_files: SplitFiles | None = None
-    #: File with pairs of a test instance and a label, which all measures ignore; see
-    #: `xmlc.suite.steps.prepare.read_pairs`.
+    #: File of pairs that all measures ignore, see `xmlc.suite.steps.prepare.read_pairs`.
     filter: str | None = None
-    #: The addresses from which the data are downloaded. A dataset without addresses can only come
-    #: from a mirror or from a manual download.
     drive: Annotated[
         str,
         Meta(pattern="^[A-Za-z0-9_-]{10,}$", description="the id of an archive on Google Drive"),
@@ -210,28 +179,21 @@ class Dataset:
     url: Url = ""
     urls: dict[str, Url | Address] = field(default_factory=dict)
     source: Literal["mirror"] = "mirror"
-    #: Other entries for the same data, for example with other file names. An alternative is used if
-    #: all sources of this entry fail.
+    #: Entries for the same data, if all sources of this one fail.
     alternatives: list[Dataset] = field(default_factory=list)
     published: PublishedCounts | None = None
-    #: Unpublished numbers about the size of a large dataset, for cost estimates and for rehearsals
-    #: with synthetic data.
+    #: Sizes of a large dataset, for cost estimates and rehearsals.
     shape: Shape | None = None
-    #: MB of memory that each job on this dataset requests, instead of what
-    #: `xmlc.suite.config.costs` expects.
+    #: MB of memory of each job, instead of an estimate.
     memory: PositiveCount | None = None
-    #: Minutes of wall time that each job on this dataset requests.
+    #: Minutes of wall time of each job.
     runtime: PositiveCount | None = None
-    #: Maps a paper to evidence about the training and test split that the paper uses.
+    #: By paper.
     splits: dict[str, SplitEvidence] = field(default_factory=dict)
-    #: Propensity parameters A and B. If ``propensity`` is None, the parameters depend on the
-    #: dataset's name.
+    #: A and B, by default those of the dataset's name.
     propensity: Propensity | None = None
-    #: The parameters with which `xmlc synth` generates this dataset. See
-    #: `xmlc.suite.steps.synth.KINDS`.
     synthetic: Synthetic | None = None
-    #: The edition that users have to download by hand, if several editions of the dataset have the
-    #: same name.
+    #: Edition that users have to download by hand, if several have the same name.
     edition: str | None = None
     homepage: str | None = None
     licence: str | None = None
@@ -243,17 +205,14 @@ class Dataset:
 
     @property
     def sources(self) -> list[dict[str, str]]:
-        """Return the addresses of each source of the data, a dict from file name to address.
-
-        If the address is that of an archive with all files, the file name is empty.
-        """
+        """Return a dict from file name to address for each source. An archive has an empty name."""
         archive = {"": DRIVE + self.drive} if self.drive else {}
         page = {"": self.url} if self.url else {}
         files = {name: self.address(name)["url"] for name in self.urls}
         return [source for source in (archive, page, files) if source]
 
     def address(self, name: str) -> Address:
-        """Return the address of a file, with its git id, or an empty text if the entry has none."""
+        """Return the address and the git id of a file, or empty texts."""
         address = self.urls.get(name, "")
         if isinstance(address, str):
             return {"url": address, "blob": ""}
@@ -261,11 +220,7 @@ class Dataset:
 
     @property
     def size(self) -> Size:
-        """Return the size of the dataset from the published numbers, or from the parameters of a
-        synthetic dataset.
-
-        If a number is unknown, it has its default value.
-        """
+        """Return the published or synthetic size, with defaults for unknown numbers."""
         given = self.known_shape | {**(self.synthetic or {})}
         if given.get("kind") in ("objects", "texts"):
             given["labels_per_instance"] = 1
@@ -278,24 +233,17 @@ class Dataset:
 
     @property
     def has_size(self) -> bool:
-        """Return whether the entry has numbers about the size of the dataset."""
+        """Return whether any size is known."""
         return bool(self.published or self.synthetic)
 
     @property
     def known_shape(self) -> dict[str, Any]:
-        """Return the contents of the keys `published` and `shape`: numbers about the size of the
-        dataset.
-        """
+        """Return the keys `published` and `shape` together."""
         return {**(self.published or {}), **(self.shape or {})}
 
     def in_its_shape(self, one_in: int) -> Mapping[str, Any]:
-        """Return parameters of `xmlc synth` for a dataset of the same shape, with 1 / ``one_in`` of
-        the instances.
-
-        Raises
-        ------
-        XmlcError
-            The entry lacks one of the numbers that `Size` contains.
+        """Return parameters of `xmlc synth` for this shape, which must be complete, with 1 /
+        ``one_in`` of the instances.
         """
         known = self.known_shape
         missing = ", ".join(key for key in Size._fields if key not in known)
@@ -316,7 +264,7 @@ class Dataset:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Return the distinct names of the dataset's files."""
+        """Return the names of the dataset's files."""
         names = [*self.train, *self.test, self.labels]
         if self.split_files:
             names += [self.split_files["train"], self.split_files["test"]]
@@ -324,11 +272,7 @@ class Dataset:
 
     @property
     def layouts(self) -> tuple[Dataset, ...]:
-        """Return the possible catalogue entries for the files of the dataset, in order of
-        preference.
-
-        A source of the dataset may have other files than the files that this entry lists.
-        """
+        """Return this entry and its alternatives for some sources, in order of preference."""
         plain = Dataset(self.name, filter=self.filter)
         pairs = replace(
             plain, format="npz", train=["X.trn.npz", "Y.trn.npz"], test=["X.tst.npz", "Y.tst.npz"]
@@ -339,10 +283,7 @@ class Dataset:
         return tuple(entries.values())
 
     def files_in(self, folder: Path) -> dict[str, Path]:
-        """Return a dict of the files in a folder that may belong to the dataset.
-
-        A key is a file name without a suffix such as ``.gz``.
-        """
+        """Return the files in a folder by their names without a suffix such as ``.gz``."""
         names = {*chain(*(entry.files for entry in self.layouts))}
         found = {}
         for name, suffix in product(sorted(names), reversed(SUFFIXES)):
@@ -352,15 +293,11 @@ class Dataset:
         return found
 
     def layout_of(self, found: Collection[str]) -> Dataset | None:
-        """Return the first entry of `layouts` whose files are all in ``found``, or None if there is
-        no such entry.
-        """
+        """Return the first entry of `layouts` whose files are all in ``found``, or None."""
         return next((entry for entry in self.layouts if {*found} >= {*entry.files}), None)
 
     def renamed(self, found: Mapping[str, str]) -> Dataset:
-        """Return a copy of the entry in which each file name is replaced by its value in
-        ``found``.
-        """
+        """Return a copy with the new file names in ``found``."""
         names = {file: found.get(file, file) for file in self.files}
         split = self.split_files
         return replace(
@@ -375,24 +312,16 @@ class Dataset:
 
     @property
     def layout(self) -> dict[str, Any]:
-        """Return the keys of the entry that define how the files are read, with their values.
-
-        The file ``source.json`` of a fetched dataset contains these keys.
-        """
+        """Return the keys of `LAYOUT`."""
         return {key: getattr(self, key) for key in LAYOUT}
 
     @property
     def data_settings(self) -> str:
-        """Return the keys that change the data, as JSON.
-
-        The workflow rebuilds a dataset if this text changes.
-        """
+        """Return `DATA_KEYS` as JSON, whose change makes the workflow rebuild the dataset."""
         return json.dumps({key: getattr(self, key) for key in DATA_KEYS}, sort_keys=True)
 
     def stored(self, source: Mapping[str, Any]) -> Dataset:
-        """Return a copy of the entry with the file names and the format from the content of a
-        ``source.json``.
-        """
+        """Return the entry with the files and the format of a ``source.json``."""
         return replace(self, **{key: source[key] for key in LAYOUT if key in source})
 
 
@@ -402,17 +331,9 @@ Catalogue = Annotated[
 
 
 def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
-    """Read and check the catalogue.
+    """Read and check the catalogue from files, of which a later one takes precedence.
 
-    If several files have an entry for a dataset, the last of these files takes precedence.
-
-    If no file is given, only datasets in a mirror and manual downloads can be used.
-
-    Raises
-    ------
-    XmlcError
-        A file does not exist, is not YAML, violates its schema or contradicts itself. The error
-        message names the entry and the key.
+    Without a file, datasets only come from a mirror or a manual download.
     """
     catalogue = {}
     for path in paths:
@@ -432,15 +353,12 @@ def load_catalogue(*paths: str | Path) -> dict[str, Dataset]:
 def catalogue_entry(
     name: str, catalogue: dict[str, Dataset], planned: str | None = None
 ) -> Dataset:
-    """Return a dataset's entry in the catalogue.
-
-    For a dataset without an entry, return an entry with default values.
+    """Return the entry of a dataset, with default values if the catalogue has none.
 
     Raises
     ------
     XmlcError
-        The name cannot be the name of a folder, or the entry has other `data_settings` than when a
-        job was planned.
+        The name is no name of a folder, or `data_settings` changed since the job was ``planned``.
     """
     converted(name, DatasetName, "dataset")
     entry = catalogue.get(name) or Dataset(name)
@@ -454,9 +372,7 @@ def catalogue_entry(
 
 
 def file_facts(folder: Path) -> dict[str, FileFacts]:
-    """Return a dict from file name to size and SHA-256, for all files in a folder in alphabetical
-    order.
-    """
+    """Return size and SHA-256 of all files in a folder, sorted."""
     return {
         file.name: {"bytes": file.stat().st_size, "sha256": sha256(file)}
         for file in sorted(folder.iterdir())
@@ -464,17 +380,12 @@ def file_facts(folder: Path) -> dict[str, FileFacts]:
 
 
 def _named(name: str, entry: Dataset) -> Dataset:
-    """Return a copy of an entry that is renamed to ``name``.
-
-    The alternatives of the entry get the same name as the entry. Alternatives without a filter file
-    get the entry's filter file.
-    """
+    """Rename an entry and its alternatives, which get its filter file."""
     others = (replace(other, filter=other.filter or entry.filter) for other in entry.alternatives)
     return replace(entry, name=name, alternatives=[_named(name, other) for other in others])
 
 
 def _contradictions(entry: Dataset) -> list[str]:
-    """Return a message for each contradiction between the values of an entry."""
     odd = [file for file in entry.files if not FILE_NAME.fullmatch(file)]
     found = [
         f"found {file!r}, expected a file name without a folder and without a leading dot"

@@ -1,9 +1,4 @@
-"""Check the configuration of a project after its files were read: names, models, hyperparameters
-and settings.
-
-Each check yields the place and the text of each mistake, and `check` raises them with the file and
-the line.
-"""
+"""Checks of a project's configuration, each of which yields mistakes with their places."""
 
 from __future__ import annotations
 
@@ -34,24 +29,22 @@ from xmlc.suite.schemas import Misfit, located, name_misfits, nearest
 if TYPE_CHECKING:
     from xmlc.suite.config.project import Project
 
-#: Names of rules, targets and folders of the workflow. Datasets and suites must not have one of
-#: these names, because paths and targets would be ambiguous.
+#: Rules, targets and folders of the workflow, whose names a dataset or suite must not have
 RESERVED = frozenset(
     "all tables baselines study small large manual digests figures published reference benchmarks "
     "simulations download synthesise prepare simulate tune train rank score estimate thresholds "
     "thresholds_without_validation infer forest sweep progressive table figure".split()
 )
-# Names that no model may have, because folders with these names are next to the models' folders.
+# Folders next to the models' folders.
 FOLDERS = frozenset(("data", "tuning"))
-# Hyperparameters that each run sets. If a suite set a hyperparameter in this table, all runs would
-# have the same seed, or would use more threads than planned.
+# Hyperparameters that each run sets, because seeds differ and threads are planned
 SET_BY_RUNS = {
     "random_state": "`seeds` to the suite",
     "n_jobs": "`threads` to the model or the run",
 }
-# Hyperparameters of the estimator `estimates`, which are paths of files.
+# Paths of files that the estimator `estimates` reads.
 OF_ESTIMATES = ("validation", "test")
-#: Keys that may differ between the models of one name, because they change no result of the model.
+#: Keys that may differ between models of one name, because results do not depend on them.
 FREE = (
     "title",
     "without",
@@ -62,20 +55,14 @@ FREE = (
     "untuned",
     "from_suite",
 )
-#: Keys that may also differ in a suite that belongs to no paper, because only papers' suites search
-#: for values.
+#: Keys that may also differ in a suite of no paper, because only papers' suites search for values.
 OF_PAPERS = ("hyperparameters", "datasets", "selected", "search")
 
 
 def check(project: Project, catalogue: str) -> None:
-    """Check the settings, the suites and the names of the datasets of a project, whose catalogue is
-    a file.
+    """Check a project's settings and suites, and the datasets in its catalogue's file.
 
-    Raises
-    ------
-    XmlcError
-        The message contains the file, the line, the keys, the wrong value and the nearest valid
-        one.
+    An error has the file, the line, the keys, the wrong value and the nearest valid one.
     """
     suites = [*project.suites.values()]
     for suite in suites:
@@ -85,7 +72,7 @@ def check(project: Project, catalogue: str) -> None:
         _refuse(second.file, _differences(first, second))
     taken = RESERVED | {*project.suites} - {"demo"}
     for suite in suites:
-        if suite.own:  # A suite and its dataset may have the same name, like the demo.
+        if suite.own:  # The demo, for example, is a suite and a dataset.
             taken -= {*suite.datasets} - RESERVED
     for name in project.catalogue:
         _refuse(catalogue, _reserved_names(name, [name], taken))
@@ -108,8 +95,7 @@ def _refuse(source: str, misfits: Iterable[Misfit]) -> None:
 
 
 def _unknown_names(suite: Suite, datasets: Collection[str]) -> Iterator[Misfit]:
-    """Yield each unknown name and each repeated entry of a list in a suite's file."""
-    registered: list[str] = []  # All strings in extensions that could be the name of a method.
+    registered: list[str] = []  # all strings in extensions that could be the name of a method
     for file in suite.extensions:
         path = Path(file)
         if path.is_file():
@@ -128,7 +114,6 @@ def _unknown_names(suite: Suite, datasets: Collection[str]) -> Iterator[Misfit]:
 
 
 def _contradictions(suite: Suite) -> Iterator[Misfit]:
-    """Yield each setting of a suite that has no effect."""
     if suite.progressive and not suite.few_shot:
         problem = (
             f"found {', '.join(suite.progressive)}, but the suite has no few-shot dataset. Add "
@@ -170,12 +155,10 @@ def _contradictions(suite: Suite) -> Iterator[Misfit]:
 
 
 def _wrong_models(suite: Suite) -> Iterator[Misfit]:
-    """Yield each model whose estimator or hyperparameters do not exist, or whose values are out of
-    range.
+    """Yield each unknown estimator or hyperparameter, and each value out of its range.
 
-    Estimators of xmlc are checked without an import. The class of a user's file or of an installed
-    library is imported and instantiated. Baselines and optional models are checked by the jobs that
-    train them, because their program may be missing.
+    Classes of users' files and of other libraries are instantiated for this, but not baselines and
+    optional models, because their program may be missing.
     """
     for name, model in suite.all_models.items():
         try:
@@ -225,17 +208,13 @@ def _check_model(suite: Suite, name: str, model: ModelSpec) -> None:
     for values in given:
         _check_values(estimator, values)
     _check_together(estimator, [{}], [model.hyperparameters, *model.datasets.values()])
-    # A trial can follow the best trial of an earlier stage, which is unknown, and a sweep runs on
-    # several datasets.
+    # The best trial of an earlier stage is unknown, and a sweep runs on several datasets.
     base = model.hyperparameters | search.trial_overrides
     _check_together(estimator, [base, *(base | trial for trial in trials)], trials)
     _check_together(estimator, [model.values_on(dataset) for dataset in suite.datasets], swept)
 
 
 def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
-    """Instantiate a class of a user's file or of another library with each set of
-    hyperparameters.
-    """
     place, _, name = model.estimator.rpartition(":")
     # Workflow jobs cannot import a module from the current folder.
     if Path(f"{place}.py").is_file():
@@ -252,9 +231,6 @@ def _check_class(model: ModelSpec, given: Iterable[Hyperparameters]) -> None:
 
 
 def _check_values(estimator: str, values: Hyperparameters) -> None:
-    """Check that each hyperparameter of an estimator of xmlc exists, and that each value is in its
-    domain.
-    """
     kind = type(make_estimator(estimator, values, seed=0))
     for key, value in values.items():
         check_value(kind, key, value)
@@ -269,9 +245,6 @@ def _check_values(estimator: str, values: Hyperparameters) -> None:
 def _check_together(
     estimator: str, possible: Sequence[Hyperparameters], given: Iterable[Hyperparameters]
 ) -> None:
-    """Check that each of the ``given`` hyperparameters fits to some ``possible`` ones, such as
-    arity and tree.
-    """
     for values in given:
         errors = []
         for others in possible:
@@ -288,11 +261,6 @@ def _check_together(
 
 
 def _differences(first: Suite, second: Suite) -> Iterator[Misfit]:
-    """Yield each difference of what two suites share: models of one name, stored estimates and
-    inferred label sets.
-
-    The results of a model are in ``results/<dataset>/<model>/``, whatever suite requests them.
-    """
     is_apart = (first.own or second.own) and not {*first.datasets} & {*second.datasets}
     for name, here in second.all_models.items():
         there = first.all_models.get(name, here)
@@ -331,7 +299,6 @@ def _differences(first: Suite, second: Suite) -> Iterator[Misfit]:
 
 
 def _reserved_names(key: str, names: Iterable[str], taken: Collection[str]) -> Iterator[Misfit]:
-    """Yield each name that is the name of a rule, a target or a folder of the workflow."""
     for name in names:
         if name in taken:
             kind = "a rule, target, folder or suite of the workflow"
@@ -342,7 +309,6 @@ def _reserved_names(key: str, names: Iterable[str], taken: Collection[str]) -> I
 
 
 def _wrong_settings(project: Project) -> Iterator[Misfit]:
-    """Yield each unknown name in the settings of a run."""
     settings = project.settings
     models: Iterable[str] = settings.models or ()
     looked_up: list[tuple[str, Iterable[str], Collection[str]]] = [
@@ -360,12 +326,11 @@ def _wrong_settings(project: Project) -> Iterator[Misfit]:
         if name in SIZES:
             yield ("datasets",), f"found {name} and others, expected {name} alone: datasets={name}"
         else:
-            # raises an error for a bad name or unknown propensities, before any training
+            # Fails for a bad name or unknown propensities before any training.
             project.propensity(name)
 
 
 def _wrong_datasets(project: Project, suite: Suite) -> Iterator[Misfit]:
-    """Yield each dataset with unknown propensities, and each oracle without a synthetic dataset."""
     for name in suite.datasets:
         try:
             project.propensity(name)

@@ -1,4 +1,4 @@
-"""Look up the costs of jobs in costs.csv, for their requests and for the estimate before a run.
+"""The costs of jobs in costs.csv, for their requests and for the estimate before a run.
 
 `python -m benchmarks cost-table` writes the file, and config/README.md describes it.
 """
@@ -23,14 +23,14 @@ from xmlc.suite.results.records.statistics import Statistics
 
 FILE = "costs.csv"
 COLUMNS = ("dataset", "model", "step", "seconds", "memory_mb", "disk_mb")
-PROCESS = 800  # MB of a process without data, in which kernels are compiled.
-MEMORY_MARGIN = 1.5  # Requested memory, divided by the expected peak.
-TIME_MARGIN = 3  # Requested wall time above SHORTEST, divided by the expected CPU time.
-# Fewest and most minutes that a job requests.
+PROCESS = 800  # MB of a process without data that compiles kernels
+MEMORY_MARGIN = 1.5  # requested memory / expected peak
+TIME_MARGIN = 3  # requested wall time above SHORTEST / expected CPU time
+# Minutes that a job requests
 SHORTEST = 30
 LONGEST = 2880
-TRYING = ("tune", "sweep")  # Steps that train several models, and delete each after scoring it.
-# The step that writes a file or folder, named by its pattern or by its place in a run.
+TRYING = ("tune", "sweep")  # train several models, and delete each after scoring it
+# Steps by the pattern of their output, or by its place in a run
 OF_DATASET = {"download": paths.RESOURCE, "prepare": paths.DATA, "tune": paths.TUNING}
 OF_RUN = {
     "model": "train",
@@ -48,30 +48,30 @@ OF_RUN = {
 
 
 class Cost(NamedTuple):
-    """CPU seconds of a job, MB of its peak memory, and MB of the files that it leaves."""
+    """CPU seconds of a job, MB of its peak memory, and MB that it leaves on disk."""
 
     seconds: float
     memory: float
     disk: float
 
 
-UNKNOWN = Cost(3600, 4000, 0)  # What a job without a row requests.
+UNKNOWN = Cost(3600, 4000, 0)  # request of a job without a row
 
 
 class Job(NamedTuple):
-    """One step of the workflow on a dataset, without a model if the step needs only data."""
+    """One step on a dataset, and on a model if it needs one."""
 
     step: str
     dataset: str
     model: str = ""
     seed: str = ""
     split: str = ""
-    #: The file of a sweep, which tells sweeps of a model apart.
+    #: File of a sweep, because a model can have several.
     sweep: str = ""
 
 
 def job_of(path: str) -> Job | None:
-    """Return the job that writes a file, or None if it belongs to no dataset or no known step."""
+    """Return the job that writes a file, or None for a file without costs."""
     for step, pattern in OF_DATASET.items():
         found = pattern.read(path)
         if found:
@@ -88,27 +88,14 @@ def job_of(path: str) -> Job | None:
 
 @dataclass(frozen=True)
 class Costs:
-    """The costs of a project's jobs.
-
-    Attributes
-    ----------
-    project : Project
-    rows : dict of (str, str) to dict of str to Cost
-        Maps a model and a step to the costs on each dataset.
-    """
+    """The costs of a project's jobs, by model and step and then by dataset."""
 
     project: Project
     rows: Mapping[tuple[str, str], Mapping[str, Cost]]
 
     @classmethod
     def read(cls, project: Project) -> Self:
-        """Read the costs of the project. In a study, its own rows win over those of this package.
-
-        Raises
-        ------
-        XmlcError
-            A row has too few or too many columns, or a text where a number is expected.
-        """
+        """Read the costs, among which rows of a study take precedence over rows of the package."""
         rows: dict[tuple[str, str], dict[str, Cost]] = {}
         for path in filter(Path.is_file, config_files(FILE, config_folder())):
             lines = path.read_text(encoding="utf-8").splitlines()
@@ -127,9 +114,9 @@ class Costs:
     def of(self, job: Job) -> Cost | None:
         """Return the costs of a job, or None if it has no row or its dataset no known size.
 
-        A model without rows has those of its estimator. On a dataset without a row, the costs are
-        those on the nearest dataset of the catalogue, times the ratio of the bytes of the data.
-        A model of the split 80 learns from that share of the data.
+        Without rows, a model has the costs of its estimator, and a dataset those of the nearest one
+        in the catalogue, scaled by bytes. A model of the split 80 is scaled by its share of the
+        training set.
         """
         known = self.rows.get((job.model, job.step), {})
         if job.model:
@@ -162,7 +149,7 @@ class Costs:
         return Cost(ratio * seconds, PROCESS + ratio * (memory - PROCESS), ratio * disk)
 
     def request(self, steps: Iterable[str], wildcards: Mapping[str, str]) -> tuple[int, int]:
-        """Return the MB of memory and the minutes that a job requests to run some steps."""
+        """Return the MB of memory and the minutes that a job requests."""
         names = [wildcards.get(name, "") for name in ("dataset", "model", "seed", "split")]
         costs = [self.of(Job(step, *names)) or UNKNOWN for step in steps]
         memory = math.ceil(MEMORY_MARGIN * max(cost.memory for cost in costs))
@@ -172,9 +159,8 @@ class Costs:
         return entry.memory or memory, entry.runtime or minutes
 
     def disk(self, jobs: Mapping[Job, Cost]) -> float:
-        """Return the most MB that jobs occupy: the data, kept models, and one model that goes.
-
-        A run has at most one large model at a time that is not kept, or that is a trial.
+        """Return the most MB that jobs occupy at once: data, kept models, and one deleted model,
+        because a run has only one large one at a time.
         """
         kept = 0.0
         temporary: dict[Job, float] = {}
@@ -182,20 +168,12 @@ class Costs:
             if job.model and (job.step in TRYING or self.project.drops(job.dataset)):
                 run = job._replace(step="")
                 temporary[run] = temporary.get(run, 0.0) + cost.disk
-            elif job.step != "download":  # The row of `prepare` has the files of the dataset.
+            elif job.step != "download":  # the row of `prepare` includes these files
                 kept += cost.disk
         return kept + max(temporary.values(), default=0.0)
 
     def report(self, made: Iterable[str], memory: float, disk: float) -> list[str]:
-        """Return lines on the costs of a run, and on what does not fit a machine.
-
-        Parameters
-        ----------
-        made : iterable of str
-            The paths of the files that the run writes.
-        memory, disk : float
-            MB of memory and of free disk of the machine.
-        """
+        """Return lines on the costs of a run, and on missing MB of memory and disk."""
         known: dict[Job, Cost] = {}
         unknown: dict[Job, str] = {}
         for job in sorted({job for job in map(job_of, made) if job}):
@@ -243,9 +221,9 @@ def _amount(value: float) -> str:
 
 
 def size_of(project: Project, dataset: str) -> Size:
-    """Return the size of a dataset from its statistics, or from the catalogue."""
+    """Return the size from the statistics, or from the catalogue."""
     path = Path(paths.STATISTICS.of(dataset=dataset))
-    with suppress(XmlcError):  # `prepare` reports a damaged file.
+    with suppress(XmlcError):  # `prepare` reports a damaged file
         if path.is_file():
             found = Statistics.read(path)
             train = found.train

@@ -1,8 +1,4 @@
-"""Find the configuration files of a clone or of a study.
-
-In a clone, the configuration files are in the folder `config`. In a study, the configuration files
-are in the top folder.
-"""
+"""The configuration files, in the folder `config` of a clone or in the top folder of a study."""
 
 from __future__ import annotations
 
@@ -10,48 +6,28 @@ from pathlib import Path
 
 from xmlc.core.sources import PACKAGE
 
-#: The folder of the package with `Snakefile`, `workflow`, `config`, and `study`, the template of a
-#: study. In a clone, this folder contains links to the clone's files. In a wheel, the folder
-#: contains copies of the files.
+#: The package's folder with `Snakefile`, `workflow`, `config` and the template of a study. They are
+#: links in a clone and copies in a wheel.
 SHIPPED = PACKAGE / "shipped"
-STUDY = "suite"  # The name of the suite of a study.
+STUDY = "suite"  # suite of a study
 
 
 def is_study(folder: Path) -> bool:
-    """Return whether a folder is a study.
-
-    A study has a file ``suite.yaml``, but no folder ``config``.
-    """
+    """Return whether a folder has a file ``suite.yaml``, but no folder ``config``."""
     return (folder / f"{STUDY}.yaml").is_file() and not (folder / "config").is_dir()
 
 
 def config_folder(folder: Path = Path()) -> Path:
-    """Return the folder with the configuration files of the project in ``folder``.
-
-    For a study, return ``folder`` unchanged.
-    """
+    """Return the configuration folder of a project."""
     if is_study(folder):
         return folder
     return folder / "config"
 
 
 def config_files(name: str, config: Path) -> list[Path]:
-    """Return the configuration files with a given name.
+    """Return the configuration files of a name such as ``datasets.yaml``, the preferred one last.
 
-    A later file takes precedence over an earlier file.
-
-    Parameters
-    ----------
-    name : str
-        A file name, such as ``datasets.yaml``.
-    config : Path
-        The configuration folder, as `config_folder` returns it.
-
-    Returns
-    -------
-    list of Path
-        For a clone, the list contains only the clone's file. For a study, the list contains the
-        package's file, followed by the study's file if there is one.
+    For a study, they are the package's file and then the study's, if there is one.
     """
     own = config / name
     if is_study(config):

@@ -1,7 +1,5 @@
-"""Choose the methods and seeds that one job runs together, and build the options of the commands
-that jobs run.
-
-A job runs several methods because a method often takes less time than the start of a process.
+"""Methods and seeds that one job runs together, because a process often takes longer to start than
+a method to run, and the options of its commands.
 """
 
 from __future__ import annotations
@@ -17,15 +15,12 @@ from xmlc.suite.config.planned import BASELINE_METHODS, unlabelled
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.settings import RequestedSearch
 
-# Number of training and validation splits on which a search with the key `always` scores each
-# trial.
+# Training and validation splits on which a search with the key `always` scores a trial
 SPLITS = 5
 
 
 def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
-    """Return a dict from seeds to the models with the key `batch_seeds` that suites train with
-    these seeds.
-    """
+    """Return the models with `batch_seeds` by the seeds of their suites."""
     groups: dict[tuple[int, ...], list[str]] = {}
     for name, model in project.models.items():
         if model.batch_seeds:
@@ -38,16 +33,10 @@ def batched_models(project: Project) -> dict[tuple[int, ...], list[str]]:
 
 
 def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the distinct threshold methods that suites use for a model on a dataset, in
-    alphabetical order.
+    """Return the distinct threshold methods of a model on a dataset, in alphabetical order.
 
-    Each method has a record of its own, so that the order of a suite's methods must rerun tables
-    only.
-
-    If a suite that belongs to no paper lists the dataset, suites of papers are ignored. If only
-    papers' suites list the dataset, the methods of all papers' suites are returned. The result does
-    not depend on the settings `papers` and `datasets`, so that a change of these settings reruns no
-    job.
+    They come from the suites of no paper that list the dataset, or else from all papers' suites, so
+    that neither the settings `papers` and `datasets` nor the order in a suite can rerun a job.
     """
     methods: set[str] = set()
     own = [suite for suite in project.suites.values() if suite.own and dataset in suite.datasets]
@@ -61,22 +50,17 @@ def threshold_methods(project: Project, model: str, dataset: str) -> list[str]:
 
 
 def unlabelled_methods(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the methods in `threshold_methods` that need no validation set."""
+    """Return the `threshold_methods` without a validation set."""
     return unlabelled(threshold_methods(project, model, dataset))
 
 
 def one_of(names: Iterable[str]) -> str:
-    """Return a regular expression that matches exactly the given names.
-
-    If no names are given, the expression matches nothing.
-    """
+    """Return a regular expression for names, which may be none."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def options(name: str, values: Iterable[object]) -> list[str]:
-    """Return words of a command line that repeat an option with each value, such as ``--seed 0
-    --seed 1``.
-    """
+    """Return words of a command line such as ``--seed 0 --seed 1``."""
     words = []
     for value in values:
         words += [name, str(value)]
@@ -84,14 +68,7 @@ def options(name: str, values: Iterable[object]) -> list[str]:
 
 
 def search_options(project: Project, model: str, dataset: str) -> list[str]:
-    """Return the options with which `xmlc tune` searches for a model's hyperparameters on a
-    dataset.
-
-    Raises
-    ------
-    XmlcError
-        The settings request no search, or request a search that the model does not define.
-    """
+    """Return the options of `xmlc tune` for a model, if the settings request a search."""
     search = project.models[model].search
     tuning = project.settings.tuning
     stages = ["--stages", json.dumps(search.stages_on(dataset), sort_keys=True)]
@@ -114,7 +91,7 @@ def search_options(project: Project, model: str, dataset: str) -> list[str]:
 
 
 def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list[str]:
-    """Return the options with which `xmlc sweep` runs one sweep of a suite on one dataset."""
+    """Return the options of `xmlc sweep`."""
     sweep = project.suites[paper].sweeps[name]
     given = ["--parameters", json.dumps(sweep.hyperparameters, sort_keys=True)]
     values = options("--value", map(json.dumps, sweep.values_on(dataset)))
@@ -122,11 +99,9 @@ def sweep_options(project: Project, paper: str, name: str, dataset: str) -> list
 
 
 def inference_options(project: Project, model: str, split: str) -> list[str]:
-    """Return the options of `xmlc infer` for a model that is trained on one training split.
+    """Return the options of `xmlc infer` for a model trained on one split.
 
-    The options name the inference methods of every suite that infers label sets with this model and
-    split. All these suites set the same number of samples and the same time limit, as
-    `check_shared_settings` checks.
+    Methods come from all suites that infer with the model, and agree on samples and time limit.
     """
     methods: set[str] = set()
     settings: list[str] = []

@@ -1,7 +1,4 @@
-"""Define the paths of all records, tables, figures and logs.
-
-A test checks that the workflow's rules contain the same paths.
-"""
+"""The paths of all records, tables, figures and logs, which a test compares with the workflow's."""
 
 from __future__ import annotations
 
@@ -11,27 +8,23 @@ from pathlib import Path
 
 from xmlc.suite.provenance.damage import MADE as MADE
 
-NAME = r"[a-z0-9][a-z0-9._-]*"  # Regular expression that matches the name of a dataset.
+NAME = r"[a-z0-9][a-z0-9._-]*"  # name of a dataset
 WORD = r"[a-z0-9-]+"
 WILDCARDS = {"dataset": NAME, "seed": r"\d+", "split": "full|80", "rest": ".+"}
 WILDCARDS |= dict.fromkeys(("method", "table", "figure", "sweep"), WORD)
 
 
 class Pattern(str):
-    """Represent a path with wildcards in braces, as in Snakemake, such as
-    ``results/{dataset}/data``.
-    """
+    """A path with wildcards in braces, as in Snakemake, such as ``results/{dataset}/data``."""
 
     __slots__ = ()
 
     def of(self, **values: object) -> str:
-        """Return this path with values instead of wildcards. A wildcard without a value remains."""
+        """Return the path with values for some wildcards."""
         return re.sub(r"\{(\w+)\}", lambda found: str(values.get(found[1], found[0])), self)
 
     def read(self, path: str | Path) -> dict[str, str] | None:
-        """Return the value of each wildcard in a path, or None if the path does not match this
-        pattern.
-        """
+        """Return the values of the wildcards in a path, or None if it does not match."""
         found = _expression(self).fullmatch(Path(path).as_posix())
         if found:
             return found.groupdict()
@@ -40,7 +33,7 @@ class Pattern(str):
 
 @cache
 def _expression(pattern: str) -> re.Pattern[str]:
-    # In this list, literal text and names of wildcards alternate.
+    # Literal text and names of wildcards alternate.
     parts = re.split(r"\{(\w+)\}", pattern)
     parts[::2] = map(re.escape, parts[::2])
     parts[1::2] = (f"(?P<{name}>{WILDCARDS.get(name, '[^/]+')})" for name in parts[1::2])
@@ -48,38 +41,34 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 
 def output_of(record: str) -> str:
-    """Return the output of the rule that writes a record.
-
-    The output is the record, or a folder with one record per method.
-    """
+    """Return the output of a rule: the record or its folder."""
     folder = Path(record).parent
     if folder.name in OF_METHODS:
         return str(folder)
     return record
 
 
-OF_METHODS = ("evaluation", "inference")  # Names of the folders that contain one record per method.
-LOGS = "logs"  # Folder of the log files of all jobs.
+OF_METHODS = ("evaluation", "inference")  # folders with one record per method
+LOGS = "logs"
 CATALOGUE = "config/datasets.yaml"
-# The contents of these folders are in git.
+# Folders in git
 PUBLISHED = "results/published"
 ACCEPTED = "results/reference"
 MEASURED = "results/benchmarks"
 
-# Paths of files and folders that belong to a dataset.
+# Files of a dataset
 RESOURCE = Pattern("resources/{dataset}")
 DATA = Pattern("results/{dataset}/data")
 STATISTICS = Pattern("results/{dataset}/statistics.json")
 TUNING = Pattern("results/{dataset}/tuning/{model}.json")
 TRIAL_OF_TUNING = Pattern("results/{dataset}/tuning/{model}.trial")
 
-# Paths of files and folders that belong to a model on a dataset, trained with one seed. The split
-# is ``full`` if the model is trained on the whole training set, and ``80`` if it is trained on 80 %
-# of it.
+# Files of a model on a dataset with one seed. Its split is ``full``, or ``80`` for 80 % of the
+# training set.
 ONE_RUN = "{dataset}/{model}/seed{seed}/{split}"
 RUN = Pattern(f"results/{ONE_RUN}")
 MODEL = Pattern(f"{RUN}/model")
-TEMPORARY = Pattern(f"{RUN}/temporary")  # Contains a model that is not kept, and its estimates.
+TEMPORARY = Pattern(f"{RUN}/temporary")  # a model that is not kept, and its estimates
 TRAINING = Pattern(f"{RUN}/train.json")
 IN_RUN = Pattern(f"{RUN}/{{rest}}")
 INFERENCE = Pattern(f"{RUN}/inference/{{method}}.json")
@@ -97,7 +86,7 @@ THRESHOLDS = Pattern(f"{HELD_OUT}/thresholds")
 CALIBRATION = Pattern(f"{HELD_OUT}/calibration.json")
 EVALUATION = Pattern(f"{HELD_OUT}/evaluation/{{method}}.json")
 
-# Paths of simulations, and of results that are computed from records.
+# Simulations, and results from records
 SIMULATION = Pattern("results/simulations/{paper}.json")
 TABLES = "results/tables"
 FIGURES = "results/figures"
@@ -106,7 +95,7 @@ FIGURE = Pattern(f"{FIGURES}/{{paper}}/{{figure}}")
 REPORT = "results/report"
 RESULTS = "results/results.csv"
 
-# Paths of the log files of the steps.
+# Log files
 LOG_OF_DATASET = Pattern("logs/{dataset}/{step}.log")
 LOG_OF_TUNING = Pattern("logs/{dataset}/tuning/{model}.log")
 LOG_OF_RUN = Pattern(f"logs/{ONE_RUN}/{{step}}.log")

@@ -1,4 +1,4 @@
-"""List the records that a run of a suite writes, and select records for a table or figure."""
+"""The records of a suite, and selections of them for a table or figure."""
 
 from __future__ import annotations
 
@@ -10,45 +10,35 @@ from xmlc.metrics.measures import MEASURE_METHODS, UNLABELLED_METHODS
 from xmlc.suite.config import paths
 from xmlc.suite.config.suite import Run, Suite, Task
 
-# The project is imported only for type hints, because modules of records and tables import this
-# module.
+# Only for type hints: modules of records and tables import this module.
 if TYPE_CHECKING:
     from xmlc.suite.config.project import Project
 
-# Threshold methods that are run for baselines, if the suite has these methods.
+# Threshold methods of baselines, if the suite has them
 BASELINE_METHODS = ("fta", "sto", "ofo")
 
 
 @dataclass(frozen=True)
 class Where:
-    """Select records for a table or figure.
-
-    If a field is empty or None, records are not selected by this field.
+    """A selection of records for a table or figure, in which an empty field selects all.
 
     Attributes
     ----------
     kind : str
         ``ranking``, ``thresholds``, ``calibration``, ``inference``, ``forest``, ``sweep``,
-        ``progressive``, ``simulation``, ``statistics`` or ``search`` (a result of `xmlc tune`). Any
-        other text is the name of a record without ``.json``, such as ``mine`` for
-        ``<dataset>/<model>/seed0/full/mine.json``.
+        ``progressive``, ``simulation``, ``statistics`` or ``search`` (a result of `xmlc tune`), or
+        else the name of a record without ``.json``.
     split : str
-        The training split of the selected models, ``full`` or ``80``. For records without a model,
-        the split is empty.
-    models, methods, sweeps : collection of str
-        Names of the models, methods and sweeps whose records are selected. The name of a sweep is
-        the key of the sweep in the suite.
-    but_methods : collection of str
-        Names of methods whose records are not selected.
+        ``full`` or ``80``, or empty for records without a model.
+    models, methods, but_methods, sweeps : collection of str
+        Names. ``but_methods`` are left out, and a sweep has its key in the suite.
     task : {"few-shot", "multi-label"} or None
-        The task of the datasets whose records are selected.
     baselines : bool
-        Whether the records of baselines are also selected, if the baseline programs are installed.
+        Whether to add the records of installed baselines.
     searched : bool
-        Whether to select only models with search ranges, or with a search result.
+        Whether a model must have search ranges or a search result.
     beside : (str, int) or None
-        The name of a model in other suites, and a number of labels. The model's records on datasets
-        with at most this number of labels in the catalogue are also selected.
+        A model of other suites to add on datasets with at most this number of labels.
     """
 
     kind: str
@@ -63,11 +53,7 @@ class Where:
     beside: tuple[str, int] | None = None
 
     def takes(self, model: str, method: str) -> bool:
-        """Return whether this selection includes the records of ``model`` with ``method``.
-
-        If a record has no method, ``method`` is "", and the fields ``methods`` and ``but_methods``
-        are ignored.
-        """
+        """Return whether the selection includes a model with a method, or "" for none."""
         of_method = not method or (
             (not self.methods or method in self.methods) and method not in self.but_methods
         )
@@ -76,10 +62,7 @@ class Where:
     def files(
         self, project: Project, paper: str, datasets: Sequence[str] | None = None
     ) -> list[str]:
-        """Return the paths of the selected records of a suite, in the order of a table's rows.
-
-        If ``datasets`` is None, use all datasets of the suite that the settings select.
-        """
+        """Return the paths of a suite's selected records, in the order of a table's rows."""
         suite = project.suites[paper]
         names = datasets
         if names is None:
@@ -109,10 +92,6 @@ class Where:
         return list(dict.fromkeys(files))
 
     def _of_run(self, suite: Suite, run: Run) -> list[tuple[str, str]]:
-        """Return the method and the path of each record of a run.
-
-        For a record without a method, the method is "".
-        """
         match self.kind:
             case "forest" if not (suite.ensembles and run.model in suite.ensembles.models):
                 return []
@@ -144,12 +123,6 @@ class Where:
     def _beside(
         self, project: Project, paper: str, datasets: Sequence[str], model: str, most_labels: int
     ) -> list[Run]:
-        """Return the runs of ``model`` on the datasets that have at most ``most_labels`` labels in
-        the catalogue.
-
-        A dataset is left out if some suite defines the model, but does not run the model on this
-        dataset.
-        """
         homes = [name for name, suite in project.suites.items() if model in suite.models]
         runs = []
         for dataset in datasets if homes else ():
@@ -162,30 +135,20 @@ class Where:
 
 @dataclass(frozen=True)
 class Declared:
-    """Declare a table or figure by its name and by the selections of its records.
-
-    If the first selection is empty, the table or figure is not built.
-    """
+    """A table or figure, which is not built if its first selection is empty."""
 
     name: str
     needs: tuple[Where, ...]
 
     @property
     def first(self) -> tuple[Where, ...]:
-        """Return the selections that decide whether the table or figure is built.
-
-        The table or figure is built if at least one of the returned selections contains records.
-        """
+        """Return selections, one of which must have records."""
         return self.needs[:1]
 
     def files(
         self, project: Project, paper: str, datasets: Sequence[str] | None = None
     ) -> list[str]:
-        """Return the paths of the records that a suite needs for the table or figure.
-
-        The list is empty if the table or figure is not built. The parameter ``datasets`` has the
-        same meaning as in `Where.files`.
-        """
+        """Return the paths of the records (`Where.files`), or none if the table is not built."""
         if not any(need.files(project, paper, datasets) for need in self.first):
             return []
         files: dict[str, None] = {}
@@ -195,27 +158,19 @@ class Declared:
 
 
 def unlabelled(methods: Iterable[str]) -> list[str]:
-    """Return the threshold methods in ``methods`` that need no validation set.
-
-    Methods without a validation set also work with a model that is trained on the whole training
-    set.
-    """
+    """Return threshold methods without a validation set, whose model may train on all data."""
     return [method for method in methods if method in UNLABELLED_METHODS]
 
 
 def _methods(suite: Suite, run: Run, split: str) -> list[str]:
-    """Return the threshold methods that a suite uses for a run.
-
-    The list is empty if the suite only ranks with the model, or if the data for tuning thresholds
-    are missing.
-    """
+    """Return a run's threshold methods, if the suite does more than rank and there are data."""
     baseline = suite.baselines.get(run.model)
     model = suite.all_models.get(run.model)
     if {run.dataset, run.model} & {*suite.skip_thresholds} or (
         baseline and baseline.skip_thresholds
     ):
         return []
-    # If a model has estimates for the test set only, no thresholds can be tuned.
+    # Thresholds cannot be tuned with estimates for the test set only.
     untuned = (
         model
         and model.estimator == "estimates"
@@ -232,7 +187,7 @@ def _methods(suite: Suite, run: Run, split: str) -> list[str]:
 
 STATISTICS = Where("statistics")
 RANKINGS = Where("ranking", "full")
-# Thresholds that optimise macro-F.
+# Thresholds for macro-F
 THRESHOLDS = Where("thresholds", "80", but_methods=tuple(MEASURE_METHODS))
 CALIBRATIONS = Where("calibration", "80")
 FORESTS = Where("forest", "full")

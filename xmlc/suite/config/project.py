@@ -1,4 +1,4 @@
-"""Combine the settings, the suites and the catalogue, and list the runs of the project."""
+"""The settings, suites and catalogue of a project, and its runs."""
 
 from __future__ import annotations
 
@@ -22,23 +22,14 @@ from xmlc.suite.config.sources import check_source, source_of
 from xmlc.suite.config.suite import ModelSpec, Run, Suite, read_suites
 from xmlc.suite.provenance.code import WRAPPED, estimator_files
 
-LARGE = 100e6  # A dataset is large if its arrays have more than this number of bytes.
-# Models of datasets with more than this number of bytes have up to hundreds of gigabytes.
+LARGE = 100e6  # bytes of the arrays of a large dataset
+# Bytes of arrays above which models may take hundreds of gigabytes
 LARGE_MODELS = 20e6
 
 
 @dataclass(frozen=True)
 class Project:
-    """Hold the configuration of one run of the workflow.
-
-    Attributes
-    ----------
-    settings : Settings
-    suites : dict of str to Suite
-    models : dict of str to ModelSpec
-        The models of all suites by name.
-    catalogue : dict of str to Dataset
-    """
+    """The configuration of one run of the workflow, with the models of all suites."""
 
     settings: Settings
     suites: dict[str, Suite]
@@ -49,18 +40,10 @@ class Project:
     def read(
         cls, config: Mapping[str, object], folder: Path | None = None, checked: bool = True
     ) -> Self:
-        """Read and check the settings of a run, and the suites and the catalogue in a configuration
-        folder.
+        """Read and check the settings of a run, the suites and the catalogue.
 
-        If ``folder`` is None, the configuration folder of the current project is read. With
-        ``checked=False``, only the types of all values are checked, because the process that
-        planned a job has checked the rest.
-
-        Raises
-        ------
-        XmlcError
-            A file cannot be read or violates its schema. An estimator or a hyperparameter does not
-            exist. Two suites have different definitions of a model.
+        ``config`` is the content of config.yaml. A job checks only types (``checked=False``),
+        because the process that planned it did the rest.
         """
         settings = Settings.read(config)
         if folder is None:
@@ -77,7 +60,7 @@ class Project:
             for name, model in suite.all_models.items():
                 known = models.get(name, model)
                 datasets = models[name].datasets if name in models else {}
-                if suite.own:  # Its hyperparameters take precedence on its datasets.
+                if suite.own:  # its hyperparameters take precedence on its datasets
                     datasets = datasets | dict.fromkeys(suite.datasets, model.hyperparameters)
                 models[name] = replace(known, datasets=datasets | model.datasets)
         project = cls(settings, suites, models, catalogue)
@@ -87,31 +70,22 @@ class Project:
 
     @property
     def all_datasets(self) -> set[str]:
-        """Return the names of the datasets in the catalogue, the suites and the settings."""
+        """Return the datasets of catalogue, suites and settings."""
         datasets = {*self.catalogue, *self.settings.named_datasets}
         for suite in self.suites.values():
             datasets |= {*suite.datasets}
         return datasets - {*SIZES}
 
     def entry(self, dataset: str) -> Dataset:
-        """Return the entry of a dataset in the catalogue."""
+        """Return the entry in the catalogue."""
         return catalogue_entry(dataset, self.catalogue)
 
     def propensity(self, dataset: str) -> tuple[float, float]:
-        """Return the propensity parameters A and B of a dataset.
-
-        If the catalogue entry has no propensity parameters, they depend on the dataset's name.
-        """
+        """Return the propensity parameters A and B."""
         return self.entry(dataset).propensity or propensity_parameters(dataset)
 
     def source_of(self, dataset: str) -> list[str]:
-        """Return a description of a dataset's source. See `xmlc.suite.config.sources.source_of`.
-
-        Raises
-        ------
-        XmlcError
-            The dataset has not been fetched yet, and no source has it.
-        """
+        """Return a text about a dataset's source (`xmlc.suite.config.sources.source_of`)."""
         entry = self.entry(dataset)
         mirror = self.settings.mirror
         resources = Path(paths.RESOURCE).parent
@@ -120,7 +94,7 @@ class Project:
         return source_of(entry, mirror, resources)
 
     def datasets_of(self, paper: str) -> list[str]:
-        """Return the names of a suite's datasets that the settings select."""
+        """Return a suite's datasets that the settings select."""
         suite = self.suites[paper]
         wanted = self.settings.datasets
         if suite.own:
@@ -132,23 +106,19 @@ class Project:
         return wanted or suite.datasets
 
     def exceeds(self, dataset: str, size: float) -> bool:
-        """Return whether a dataset's arrays have more than ``size`` bytes, according to the sizes
-        in the catalogue.
-
-        The result does not depend on the size that `xmlc prepare` counted.
+        """Return whether the arrays have more than ``size`` bytes by the catalogue, whatever
+        `prepare` counts.
         """
         return self.entry(dataset).has_size and self.entry(dataset).size.bytes > size
 
     def large_models(self, dataset: str) -> int:
-        """Return how much of the resource `large_models` a job takes that writes a temporary model.
-
-        The result is 1 if models of the dataset are large, or if the catalogue has no size of the
-        dataset.
+        """Return 1 if a temporary model is large or of unknown size, else 0, for the resource
+        `large_models`.
         """
         return int(self.exceeds(dataset, LARGE_MODELS) or not self.entry(dataset).has_size)
 
     def models_on(self, paper: str, dataset: str) -> list[str]:
-        """Return the names of the models that a suite runs on a dataset."""
+        """Return the models that a suite runs on a dataset."""
         suite = self.suites[paper]
         wanted = self.settings.models_on(dataset)
         return [
@@ -157,17 +127,14 @@ class Project:
             if dataset not in model.without
             and model.task in (None, suite.task_of(dataset))
             and (not model.optional or is_installed(model.estimator))
-            # An oracle needs the true posteriors, which only synthetic datasets have.
+            # Only synthetic datasets have the true posteriors.
             and (model.estimator != "oracle" or self.entry(dataset).synthetic)
             and (model.estimator != "estimates" or self.has_estimates(name, dataset))
             and (wanted is None or name in wanted)
         ]
 
     def baselines_on(self, paper: str, dataset: str) -> list[str]:
-        """Return the names of the baselines that a suite runs on a dataset.
-
-        If a baseline is missing, the baselines table contains the reason.
-        """
+        """Return a suite's baselines on a dataset. Others have a reason in the baselines table."""
         baselines = self.suites[paper].baselines.items()
         return [
             name
@@ -178,11 +145,7 @@ class Project:
     def runs(
         self, paper: str, datasets: Sequence[str] | None = None, baselines: bool = False
     ) -> list[Run]:
-        """Return the runs of a suite's models on ``datasets``, or on all selected datasets if
-        ``datasets`` is None.
-
-        If ``baselines`` is true, the runs of the suite's baselines are also returned.
-        """
+        """Return the runs of a suite on the selected datasets, with its baselines on request."""
         if datasets is None:
             datasets = self.datasets_of(paper)
         runs = []
@@ -197,29 +160,16 @@ class Project:
         return runs
 
     def hyperparameters(self, model: str, dataset: str) -> str:
-        """Return a model's hyperparameters on a dataset as sorted JSON.
-
-        If this JSON text changes, the workflow runs the steps of the model again.
-        """
+        """Return hyperparameters as sorted JSON, whose change reruns the model's steps."""
         return json.dumps(self.models[model].values_on(dataset), sort_keys=True)
 
     def given(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
-        """Return the files that a model's estimator reads on a dataset.
-
-        See `xmlc.models.registry.files_read`.
-        """
+        """Return the files that an estimator reads (`xmlc.models.registry.files_read`)."""
         spec = self.models[model]
         return files_read(spec.estimator, spec.values_on(dataset), dataset, seeds)
 
     def existing_files(self, model: str, dataset: str, seeds: Iterable[object]) -> list[str]:
-        """Return the files that a model's estimator reads on a dataset, after checking that they
-        exist.
-
-        Raises
-        ------
-        XmlcError
-            One of the files is missing. The message names the suites that define the model.
-        """
+        """Return the files that an estimator reads, or raise an error if one is missing."""
         files = self.given(model, dataset, seeds)
         for file in files:
             if not Path(file).is_file():
@@ -232,16 +182,9 @@ class Project:
         return files
 
     def check_estimates(self, paper: str) -> str:
-        """For each model of a suite that reads estimates of another program, check that the files
-        of estimates exist.
+        """Check that another program's estimates are complete on a dataset or missing.
 
-        Return a text with a line for each pair of model and dataset that has no estimates.
-
-        Raises
-        ------
-        XmlcError
-            Only some of a model's files exist for a dataset, or a model has no files for any
-            dataset.
+        Returns a line for each model and dataset without estimates.
         """
         suite = self.suites[paper]
         lines = []
@@ -267,11 +210,9 @@ class Project:
         return "\n".join(lines)
 
     def has_estimates(self, model: str, dataset: str) -> bool:
-        """Return whether the files exist from which a model reads another program's estimates on a
-        dataset.
+        """Return whether a model has another program's estimates on a dataset.
 
-        If the configured paths contain ``{dataset}``, the function checks only whether the folder
-        of one of the files exists.
+        If configured paths contain ``{dataset}``, an existing folder of one of the files suffices.
         """
         files = [str(file) for file in self.models[model].values_on(dataset).values()]
         folders = [Path(file.replace("{dataset}", dataset)).parent for file in files]
@@ -280,9 +221,7 @@ class Project:
         )
 
     def tuned_by(self, model: str, dataset: str) -> str | None:
-        """Return the path of the search result with which a model is trained, or None if there is
-        no search.
-        """
+        """Return the path of the search result with which a model is trained, or None."""
         spec = self.models[model]
         search = spec.search
         if spec.share_search_with and not search.always:
@@ -292,8 +231,7 @@ class Project:
             for name, value in spec.values_on(dataset).items()
             if spec.hyperparameters.get(name) != value
         }
-        # A weight threshold for a dataset does not count as tuning, because it only limits the
-        # memory.
+        # A weight threshold alone is no tuning: it limits the memory.
         has_own = dataset in spec.selected or (
             dataset in spec.datasets and own != {"weight_threshold"}
         )
@@ -309,21 +247,17 @@ class Project:
         return None
 
     def searched_after(self, model: str, dataset: str) -> str | None:
-        """Return the path of the search result from which the search of a model starts, or None if
-        there is none.
-        """
+        """Return the path of the result from which a search starts, or None."""
         spec = self.models[model]
         if spec.share_search_with and spec.search.always:
             return self.tuned_by(spec.share_search_with, dataset)
         return None
 
     def min_probability(self, dataset: str) -> float:
-        """Return the probability above which the estimates of a dataset are stored.
-
-        Return the smallest threshold in `xmlc.thresholds.bounds.GRID`, or a larger value in a
-        suite's `min_probabilities`.
+        """Return the smallest stored estimate: a grid's smallest threshold, or a suite's larger
+        value.
         """
-        # This import loads SciPy, which is rarely needed to plan jobs.
+        # Loads SciPy, which planning rarely needs.
         from xmlc.thresholds.bounds import GRID
 
         return max(
@@ -334,9 +268,7 @@ class Project:
         )
 
     def ensemble_sizes(self, model: str) -> list[int]:
-        """Return the numbers n for which suites score a forest of the first n trees, in ascending
-        order.
-        """
+        """Return the numbers of first trees to score, ascending."""
         sizes: set[int] = set()
         for suite in self.suites.values():
             if suite.ensembles and model in suite.ensembles.models:
@@ -345,18 +277,12 @@ class Project:
 
     @property
     def extensions(self) -> list[str]:
-        """Return the paths of users' files that register threshold or inference methods."""
+        """Return users' files with threshold or inference methods."""
         return sorted({*chain(*(suite.extensions for suite in self.suites.values()))})
 
     @property
     def planned_papers(self) -> list[str]:
-        """Return the papers whose results a run builds if the user names no target.
-
-        Raises
-        ------
-        XmlcError
-            No paper is selected.
-        """
+        """Return the papers that a run without a target builds, of which there must be one."""
         if not self.settings.papers:
             names = ", ".join(self.suites)
             raise XmlcError(
@@ -365,10 +291,9 @@ class Project:
         return self.settings.papers
 
     def drops(self, dataset: str) -> bool:
-        """Return whether a run deletes the models and estimates of a dataset after their last use.
+        """Return whether a run deletes a dataset's models and estimates after their last use.
 
-        If the setting `keep_models` is null, only large models and their estimates are deleted.
-        Models of a dataset without a size in the catalogue count as small.
+        If `keep_models` is null, it deletes only those known to be large.
         """
         keep = self.settings.keep_models
         if keep is None:
@@ -377,22 +302,20 @@ class Project:
 
     @property
     def dropped(self) -> list[str]:
-        """Return the datasets whose models and estimates are deleted."""
+        """Return the datasets that `drops` affects."""
         return sorted(name for name in self.all_datasets if self.drops(name))
 
     @property
     def made(self) -> list[str]:
-        """Return the names of the synthetic datasets in the catalogue."""
+        """Return the synthetic datasets."""
         return [name for name, entry in self.catalogue.items() if entry.synthetic]
 
     def modules_for(self, command: str, model: str) -> list[str]:
-        """Return the modules and files of a model's estimator, and of users' methods that a command
-        runs.
-        """
+        """Return the modules and users' files that a command runs for a model."""
         described = self.models[model]
         modules = estimator_files(described.estimator)
         values = [described.hyperparameters, *described.datasets.values()]
-        if any("estimators" in given for given in values):  # The members may be any estimators.
+        if any("estimators" in given for given in values):  # the members may be any estimators
             modules += [place.partition(":")[0] for place in LEARNERS.values()]
             modules.append(WRAPPED)
         if command in ("thresholds", "infer"):
@@ -401,9 +324,7 @@ class Project:
 
 
 def is_installed(estimator: str) -> bool:
-    """Return whether the program that an estimator wraps is installed, and the estimator's file
-    exists.
-    """
+    """Return whether the wrapped program and the estimator's file exist."""
     program = program_of(estimator)
     file = estimator.rpartition(":")[0]
     return not program or (find_spec(program) is not None and (not file or Path(file).is_file()))

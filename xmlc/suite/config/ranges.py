@@ -1,6 +1,4 @@
-"""Define ranges of hyperparameters, and the maximum sample sizes of a search with `tuning:
-auto`.
-"""
+"""Ranges of hyperparameters, and the largest samples of a search with `tuning: auto`."""
 
 from __future__ import annotations
 
@@ -12,19 +10,14 @@ import msgspec
 from xmlc.core.errors import XmlcError
 from xmlc.suite.schemas import converted
 
-IntOrFloat = int | float  # A whole number in the file is read as an integer.
+IntOrFloat = int | float  # a whole number in the file stays an integer
 
 
 class Interval(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An interval of the values of a hyperparameter, which contains both ends.
+    """A closed interval of a hyperparameter's values.
 
-    Attributes
-    ----------
-    low, high : float
-    log : bool
-        Whether the logarithms of the values are drawn uniformly, instead of the values.
-    integer : bool
-        Whether the values are rounded to integers.
+    With ``log``, logarithms of the values are drawn uniformly, and with ``integer`` values are
+    rounded.
     """
 
     low: IntOrFloat
@@ -40,10 +33,10 @@ class Interval(msgspec.Struct, frozen=True, omit_defaults=True):
             )
 
     def at(self, u: float) -> int | float:
-        """Return the value at position ``u`` of the interval, with ``u`` in [0, 1)."""
+        """Return the value at position ``u`` in [0, 1)."""
         if not self.log:
             return self.typed(self.low + u * (self.high - self.low))
-        # This import loads numba, which is not needed to read ranges.
+        # Loads numba, which reading ranges does not need.
         from xmlc.kernels.float64 import exp, log
 
         low = float(self.low)
@@ -51,38 +44,31 @@ class Interval(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.typed(exp(log(low) + u * (log(high) - log(low))))
 
     def typed(self, value: float) -> int | float:
-        """Round a value to an integer or to three significant digits, as a person would type it."""
+        """Round to an integer or three significant digits, as a person would type it."""
         if self.integer:
             return round(value)
         return float(min(max(float(f"{value:.3g}"), self.low), self.high))
 
     def __contains__(self, value: object) -> bool:
-        """Return whether the interval contains a value."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
         return self.low <= value <= self.high and (not self.integer or value == round(value))
 
 
-#: The values that a hyperparameter may take: a list, or an interval.
+#: The values that a hyperparameter may take.
 Range = Annotated[list[object], msgspec.Meta(min_length=1)] | Interval
 Space = dict[str, Range]
 
 
 def ends_of(values: Range) -> list[object]:
-    """Return the values of a list, or the two ends of an interval."""
+    """Return a list itself, or the two ends of an interval."""
     if isinstance(values, Interval):
         return [values.typed(values.low), values.typed(values.high)]
     return values
 
 
 def parse_space(content: Mapping[str, object]) -> Space:
-    """Convert the ranges of hyperparameters, and sort them by the names of the hyperparameters.
-
-    Raises
-    ------
-    XmlcError
-        ``content`` is empty, or one of its values is not a range.
-    """
+    """Convert ranges of hyperparameters, at least one, sorted by name."""
     if not content:
         raise XmlcError("--space: found no range, expected one for at least one hyperparameter")
     space = converted(content, Space, "--space")
@@ -90,8 +76,7 @@ def parse_space(content: Mapping[str, object]) -> Space:
 
 
 AUTO = "auto"
-# Maximum number of training instances of a trial, drawn from 80 % of the training set.
+# Most training instances of a trial, drawn from 80 % of the training set
 MOST_FITTED = 20_000
-# Maximum number of validation instances of a trial, drawn from the 20 % of the training set that
-# are held out.
+# Most validation instances of a trial, drawn from the other 20 %
 MOST_VALIDATED = 5_000

@@ -1,8 +1,4 @@
-"""Begin and end a run of the workflow.
-
-The functions record the settings of a run, remove unfinished files of killed runs, and list the
-results of a run.
-"""
+"""The begin and end of a run."""
 
 from __future__ import annotations
 
@@ -37,18 +33,10 @@ LAST_RUN = Path(".snakemake/last-run.json")
 
 @dataclass
 class LastRun:
-    """Describe the last run in a folder.
+    """A note about the last run in a folder.
 
-    Attributes
-    ----------
-    settings : dict
-        Settings on the command line that differ from config.yaml.
-    targets, files : list of str
-        ``targets`` are the targets that the user requested. ``files`` are the outputs of all jobs
-        that these targets need, including finished jobs.
-    host, process : str, int
-        The name of the machine that runs Snakemake, and the process id of Snakemake.
-    ended : bool
+    ``settings`` are those on the command line that differ from config.yaml, ``files`` the outputs
+    of all jobs, and ``process`` is Snakemake's process id.
     """
 
     settings: dict[str, object] = field(default_factory=dict)
@@ -60,24 +48,18 @@ class LastRun:
 
     @classmethod
     def read(cls) -> Self:
-        """Read the note about the last run in the current folder.
-
-        If the note is missing or unreadable, return an empty note.
-        """
+        """Read the note, which is empty if it is missing or damaged."""
         with suppress(FileNotFoundError, ValueError, msgspec.ValidationError):
             return msgspec.convert(read_json(LAST_RUN), cls)
         return cls()
 
     def write(self) -> None:
-        """Save this note, which `xmlc status` reads."""
+        """Save the note for `xmlc status`."""
         write_json(LAST_RUN, vars(self))
 
     @property
     def about(self) -> str:
-        """Return the date, the targets and the settings of the run as text.
-
-        The text is "" if the run has no targets and settings.
-        """
+        """Return date, targets and settings as text, or ""."""
         settings = [
             f"{key}={yaml.safe_dump([value], default_flow_style=True, width=math.inf)[1:-2]}"
             for key, value in self.settings.items()
@@ -91,11 +73,9 @@ class LastRun:
 
 @contextmanager
 def in_one_line() -> Iterator[None]:
-    """If the block raises an `XmlcError`, end the process with only the error's message, without a
-    traceback.
+    """End the process with the message of an `XmlcError`, without a traceback.
 
-    This context manager is also used as a decorator of the input functions of rules. If an input
-    function raises an error, Snakemake raises another error, whose context is the original error.
+    Snakemake may raise another error with the original as context.
     """
     try:
         yield
@@ -108,9 +88,7 @@ def in_one_line() -> Iterator[None]:
 
 @in_one_line()
 def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
-    """End the process if Snakemake would misread a value in config.yaml, ``--configfile`` or
-    ``--config``.
-    """
+    """End the process if Snakemake would misread config.yaml, ``--configfile`` or ``--config``."""
     for file in files:
         if file.suffix in (".yaml", ".yml"):
             read_yaml(file)
@@ -120,19 +98,10 @@ def check_settings(files: Iterable[Path], settings: Sequence[str]) -> None:
 def begin(
     config: Mapping[str, object], project: Project, targets: Iterable[str], files: Iterable[Path]
 ) -> None:
-    """Save a note about a run, which `xmlc status` reads, and remove unfinished files of killed
-    runs.
+    """Save a note for `xmlc status`, and remove unfinished files of killed runs.
 
-    Parameters
-    ----------
-    config : mapping of str to object
-    project : Project
-    targets : iterable of str
-        The targets that the user requested.
-    files : iterable of Path
-        The outputs of all jobs that the targets need.
-
-    Snakemake has locked the project's folder, so no other run can be writing to the folder.
+    No other run can be writing them, because Snakemake has locked the folder. ``files`` are the
+    outputs of all jobs.
     """
     file = config_folder() / "config.yaml"
     usual = read_config(file) if file.is_file() else {}
@@ -143,31 +112,26 @@ def begin(
     ).write()
     for folder in paths.MADE:
         sweep(folder)
-    # A killed run may have left a model that is not kept. The job of another model may run before
-    # the job of this one.
+    # A killed run may have left a model that is not kept.
     for pattern in (paths.TEMPORARY, paths.TRIAL_OF_TUNING, paths.TRIAL_OF_SWEEP):
         for temporary in Path().glob(re.sub(r"\{\w+\}", "*", pattern)):
             shutil.rmtree(temporary, ignore_errors=True)
 
 
 def end() -> None:
-    """Record that the last run has ended, with or without errors."""
+    """Note that the run has ended, with or without errors."""
     replace(LastRun.read(), ended=True).write()
 
 
 def sweep(folder: str | os.PathLike[str]) -> None:
-    """Remove temporary and replaced files in a folder, if the processes that wrote these files have
-    ended.
-    """
+    """Remove temporary and replaced files of processes that have ended."""
     for place, folders, _ in os.walk(folder):
         kept = remove_leftovers(Path(place))
         folders[:] = [name for name in folders if name not in kept]
 
 
 def made_by(project: Project) -> str:
-    """Return lines with the commands that show tables and the report, and with the folders of
-    figures.
-    """
+    """Return lines about commands and folders of results."""
     lines = []
     for name in project.suites:
         if any(Path(paths.TABLES, name).glob("*.md")):
@@ -181,7 +145,7 @@ def made_by(project: Project) -> str:
 
 
 def trained_again(made: Iterable[str]) -> list[str]:
-    """Return a remark on deleted models that a run trains again. ``made`` lists its outputs."""
+    """Return a remark on deleted models that a run trains again."""
     again = [
         path
         for path in made

@@ -1,7 +1,4 @@
-"""Read the settings in config/config.yaml.
-
-Settings on the command line take precedence over this file.
-"""
+"""The settings in config/config.yaml, over which the command line takes precedence."""
 
 from __future__ import annotations
 
@@ -19,17 +16,14 @@ from xmlc.suite.config.folders import STUDY, is_study
 from xmlc.suite.config.suite import Name, Seed, Some, Text, ThreadCount
 from xmlc.suite.schemas import converted, parsed_yaml, read_yaml, shown_scalar
 
-# Keys whose values are lists. A single name is converted to a list, and repeated names are removed.
+# Keys that accept one name for a list, without repeated names
 LISTS = ("papers", "datasets", "models", "seeds")
-SIZES = ("small", "large")  # Words that a user may write instead of names of datasets.
+SIZES = ("small", "large")  # words instead of names of datasets
 
 
 @dataclass(frozen=True)
 class RequestedSearch:
-    """Request a search for hyperparameters in the ranges of every model.
-
-    The fields are the search method, and the number of trials for each dataset and model.
-    """
+    """A search in the ranges of every model, with the trials for each dataset and model."""
 
     method: Literal["random", "smac"]
     budget: Annotated[int, Meta(ge=1)]
@@ -37,7 +31,7 @@ class RequestedSearch:
 
 @dataclass(frozen=True)
 class Settings:
-    """Hold the settings of a run. The settings are described for users in config/README.md."""
+    """The settings of a run, which config/README.md describes for users."""
 
     papers: list[Name] = field(default_factory=lambda: [STUDY])
     datasets: Some[DatasetName] | Literal["small", "large"] | None = None
@@ -54,14 +48,8 @@ class Settings:
 
     @classmethod
     def read(cls, config: Mapping[str, object]) -> Self:
-        """Check the content of config.yaml and return the settings.
-
-        A text from the command line is converted to a number or None if the setting requires it.
-
-        Raises
-        ------
-        XmlcError
-            A key is unknown or missing, or a value has the wrong type.
+        """Check the content of config.yaml, in which texts from the command line may become numbers
+        or None.
         """
         content = {key: None if value == "null" else value for key, value in config.items()}
         for key in LISTS:
@@ -79,39 +67,27 @@ class Settings:
         for size in SIZES:
             if content.get("datasets") == [size]:
                 content["datasets"] = size
-        # `strict` is false because Snakemake passes lists and mappings from the command line as
-        # texts.
+        # Snakemake passes lists and mappings from the command line as texts.
         return converted(content, cls, "config", strict=False)
 
     @property
     def named_datasets(self) -> list[str]:
-        """Return the datasets that the settings select by name.
-
-        If the settings name no dataset, the list is empty.
-        """
+        """Return the datasets that the settings name."""
         if isinstance(self.datasets, list):
             return self.datasets
         return []
 
     def models_on(self, dataset: str) -> list[str] | None:
-        """Return the models that the settings select on one dataset, or None if all models are
-        selected.
-        """
+        """Return the selected models on one dataset, or None for all."""
         if isinstance(self.models, dict):
             return self.models.get(dataset)
         return self.models
 
 
 def read_config(file: Path, settings: Sequence[str] = ()) -> dict[str, object]:
-    """Return the keys and values of config.yaml, updated by settings of the form ``key=value``.
+    """Return the content of config.yaml, which a study may lack, updated by ``key=value`` settings.
 
-    The text after the equals sign is YAML, as for `snakemake --config`. The file config.yaml may be
-    missing in a study.
-
-    Raises
-    ------
-    XmlcError
-        The file cannot be read, or a setting does not have the form ``key=value``.
+    Values are YAML, as for `snakemake --config`.
     """
     content = read_yaml(file) if file.is_file() or not is_study(file.parent) else {}
     if not isinstance(content, dict):

@@ -1,4 +1,4 @@
-"""Find the sources of a dataset: a manual download, a mirror, and addresses in the catalogue."""
+"""The sources of a dataset: a manual download, a mirror, and addresses in the catalogue."""
 
 from __future__ import annotations
 
@@ -14,27 +14,16 @@ from xmlc.suite.config.catalogue import Dataset
 from xmlc.suite.files import similar_path
 
 WEB = ("http://", "https://")
-# Maps a file name to a list of size in bytes, time of the last change in ns, and checksum.
+# Size in bytes, time of the last change in ns, and checksum of each file
 States = dict[str, list[Any]]
 
 
 class Source(NamedTuple):
     """A place that has, or may have, the files of a dataset.
 
-    Attributes
-    ----------
-    origin : str
-        The folder on this machine, or the web addresses.
-    entry : Dataset
-        The catalogue entry that describes the files.
-    files : dict of str to str
-        Maps each file of the entry to its path or address. If there is an archive of all files, its
-        key is empty.
-    is_mirror : bool
-        Whether the user named the place. The files of a mirror may have a further suffix, such as
-        ``.gz``.
-    paths : list of Path
-        The files, if they are on this machine.
+    ``origin`` is a folder on this machine, with ``paths`` of the files, or the web addresses.
+    ``files`` has the place of each file, or of one archive under an empty key. If the user named
+    the place (``is_mirror``), files may have a suffix such as ``.gz``.
     """
 
     origin: str
@@ -45,23 +34,10 @@ class Source(NamedTuple):
 
 
 def sources_of(dataset: Dataset, mirror: str | None, resources: Path) -> Iterator[Source]:
-    """Yield the sources of a dataset in the order in which they are tried.
+    """Yield the sources of a dataset in the order of trial.
 
-    If the folder of a manual download or of a mirror has any files, no later source is tried.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    mirror : str or None
-        The folder or the address of a mirror, see `mirror_at`.
-    resources : Path
-        The folder that contains the folder of each dataset, and the folder ``manual``.
-
-    Raises
-    ------
-    XmlcError
-        The mirror does not exist. A folder has files, but neither all files of the dataset nor a
-        single archive.
+    A manual download or a local mirror that has any files is the last one, and must have all or a
+    single archive.
     """
     places = [str(resources / "manual" / dataset.name)]
     if mirror:
@@ -96,19 +72,11 @@ def sources_of(dataset: Dataset, mirror: str | None, resources: Path) -> Iterato
 
 
 def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str]:
-    """Return a text that describes the current source of a dataset.
+    """Return a text about a dataset's source, whose change makes the workflow fetch it again.
 
-    If the text changes, the workflow fetches the dataset again. A dataset that was fetched from an
-    address keeps its text if the user names another mirror, because nobody wants to download what
-    exists.
-
-    Returns
-    -------
-    list of str
-        For a folder on this machine, the list contains the names and checksums of the files, but
-        not the folder's path. For a web mirror, it contains only the address of the dataset, so
-        changes of files on a web mirror are not detected. If there is no source, or only an
-        address, the list describes the source from which the dataset was fetched earlier.
+    For a folder on this machine it has the names and checksums of the files, but for a web mirror
+    only the address, so that changes of its files go unnoticed. A dataset from an address, or
+    without a source any more, keeps its text, because nobody wants to download it again.
     """
     recorded: dict[str, Any] = {}
     with suppress(OSError, ValueError):  # not fetched yet, or ``source.json`` is damaged
@@ -117,7 +85,7 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
     if recorded and not copied:
         mirror = None
     first = None
-    with suppress(XmlcError):  # The step that fetches the dataset reports an error of the mirror.
+    with suppress(XmlcError):  # the step that fetches the dataset reports it
         first = next(sources_of(dataset, mirror, resources), None)
     if first and first.paths:
         known: States = {}
@@ -131,22 +99,8 @@ def source_of(dataset: Dataset, mirror: str | None, resources: Path) -> list[str
 
 
 def check_source(entry: Dataset, mirror: str | None, resources: Path, known: Iterable[str]) -> None:
-    """Check that a dataset has an address, is in the mirror, or was downloaded by hand.
-
-    A web mirror is assumed to have the dataset.
-
-    Parameters
-    ----------
-    entry : Dataset
-    mirror : str or None
-    resources : Path
-    known : iterable of str
-        Names of the datasets in the catalogue.
-
-    Raises
-    ------
-    XmlcError
-        The dataset has no source. The error message suggests datasets with similar names.
+    """Check that a dataset has an address, a mirror (a web mirror is assumed to have it) or a
+    manual download.
     """
     if entry.synthetic:
         problem = "found a synthetic dataset, expected one to download"
@@ -168,20 +122,9 @@ def check_source(entry: Dataset, mirror: str | None, resources: Path, known: Ite
 
 
 def states(files: Iterable[Path], known: States) -> States:
-    """Return the size, the time of the last change, and the checksum of each file.
+    """Return size in bytes, time of the last change in ns, and checksum by file name.
 
-    Parameters
-    ----------
-    files : iterable of Path
-    known : dict
-        An earlier result of this function. A file is not read again if its size and its time are
-        the same as in ``known``.
-
-    Returns
-    -------
-    dict of str to list
-        Maps a file name to a list of size in bytes, time of the last change in nanoseconds, and
-        checksum.
+    A file of the same size and time as in ``known`` is not read again.
     """
     current: States = {}
     for file in files:
@@ -194,19 +137,7 @@ def states(files: Iterable[Path], known: States) -> States:
 
 
 def mirror_at(mirror: str) -> str:
-    """Check the folder or the address of a mirror, and return it without a slash at the end.
-
-    Parameters
-    ----------
-    mirror : str
-        A folder, in which ``~`` means the home folder, or an address that begins with ``http://``
-        or ``https://``.
-
-    Raises
-    ------
-    XmlcError
-        The text is neither an existing folder nor an address.
-    """
+    """Return the folder (``~`` means home) or web address of a mirror, without a final slash."""
     if mirror.startswith(WEB):
         return mirror.rstrip("/")
     folder = Path(mirror).expanduser()

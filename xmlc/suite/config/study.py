@@ -1,4 +1,4 @@
-"""Define the command `xmlc new`, which creates a study."""
+"""The command `xmlc new`, which creates a study."""
 
 from __future__ import annotations
 
@@ -17,17 +17,14 @@ TEMPLATE = SHIPPED / "study"
 @click.command(help="Create FOLDER with a small study for `snakemake --cores 2`.")
 @click.argument("folder", type=FOLDER)
 def new_command(folder: Path) -> None:
-    """Copy the template of a study, and print the paths of the copied files and the next
-    command.
-    """
+    """Copy the template of a study, and print the new paths and the next command."""
     if folder.is_dir() and any(folder.iterdir()):
         raise XmlcError(f"{folder}: found a folder with files, expected a new or an empty one")
     for file in sorted(TEMPLATE.rglob("*")):
         if file.is_file() and file.suffix != ".pyc":
             new = folder / file.relative_to(TEMPLATE)
             new.parent.mkdir(parents=True, exist_ok=True)
-            # The content is copied without the permissions, because the files of an installed
-            # package may be read-only.
+            # Without the permissions, because files of an installed package may be read-only.
             new.write_bytes(file.read_bytes())
             click.echo(f"  {new}")
     click.echo(f"cd {quote(str(folder))} && snakemake --cores 2")

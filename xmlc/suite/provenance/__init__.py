@@ -1,3 +1,1 @@
-"""Record where a number comes from: digests of code and data, the environment, and the costs of a
-step.
-"""
+"""The origin of a number: digests of code and data, the environment, and the costs of a step."""

@@ -1,7 +1,7 @@
-"""Say which code a result depends on, and identify it by a digest.
+"""The code on which a result depends, identified by a digest.
 
-A step depends on its module, on the modules of its model, and on all that these import, directly or
-indirectly. So an edit cannot be overlooked, and the lists of this module have only the exceptions.
+A step depends on its module, the modules of its model, and all that these import, directly or
+indirectly, so that the lists below have only exceptions.
 """
 
 from __future__ import annotations
@@ -27,27 +27,14 @@ NO_EFFECT = (
     WRAPPED,  # counts for models of other libraries, see `estimator_files`
 )
 #: The same for single steps. These two compute no measure, although the modules of records name
-#: measures. A model that uses measures in training is trained again, and therefore ranks again.
+#: some. A model that trains with measures is trained, and so ranks, again.
 NO_EFFECT_ON = {"estimate": ("xmlc.metrics",), "rank": ("xmlc.metrics",)}
-#: Estimators that train other estimators by default, which they import by name.
+#: Estimators that train others by default, which they import by name
 MEMBERS = {"stacking": ("plt", "swnn")}
 
 
 def step_files(command: str, *modules: str) -> list[str]:
-    """Return the files that a step depends on.
-
-    Parameters
-    ----------
-    command : str
-        The name of the step, such as ``train``.
-    *modules : str
-        Further modules and users' files, such as those of `estimator_files`.
-
-    Raises
-    ------
-    XmlcError
-        The step does not exist. Without an error, edits of the step would go unnoticed.
-    """
+    """Return the files that a step depends on, including further modules and users' files."""
     if not (PACKAGE / "suite/steps" / f"{command}.py").is_file():
         raise XmlcError(f"found no step {command}, expected a command in xmlc/suite/steps/")
     without = NO_EFFECT + NO_EFFECT_ON.get(command, ())
@@ -55,12 +42,11 @@ def step_files(command: str, *modules: str) -> list[str]:
 
 
 def estimator_files(name: str) -> list[str]:
-    """Return the modules and users' files that a model depends on, given the name of its estimator.
+    """Return the modules and users' files on which an estimator depends.
 
-    Modules of xmlc have dotted names. If the list contained their paths, imports within the
-    package's folder would be followed as for users' files, and the folder of an installed xmlc
-    contains all other libraries, too. A class of another library counts only if the library is
-    under development (not in site-packages).
+    Modules of xmlc have dotted names, because imports of paths would be followed like those in a
+    user's folder, which for an installed xmlc contains all other libraries. A class of another
+    library counts only if the library is under development (not in site-packages).
     """
     name = registered_name(name)
     if name in ESTIMATORS:
@@ -80,10 +66,8 @@ def estimator_files(name: str) -> list[str]:
 
 
 def user_digest(files: Iterable[str]) -> str:
-    """Return the digest of users' files and of the modules that these files import from their
+    """Return a digest, or "", of users' files and the modules that they import from their
     folders.
-
-    If no user's files are given, return an empty text.
     """
     own = [
         file

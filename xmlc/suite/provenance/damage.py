@@ -1,20 +1,16 @@
-"""Write the message about a damaged result, with the command that rebuilds it."""
+"""The message about a damaged result, with the command that rebuilds it."""
 
 from __future__ import annotations
 
 from xmlc.core.checksums import Damaged
 
-MADE = "resources", "results"  # Steps of the workflow write their files to these two folders.
+MADE = "resources", "results"  # folders of the workflow's files
 
 
 def message_of(error: Exception) -> str:
-    """Return the message that the command line prints for an exception.
+    """Return an exception's message, for a damaged result with the command that rebuilds it.
 
-    If a result of the workflow is damaged, the message contains the command that rebuilds the
-    result.
-
-    The text of `Damaged` itself does not contain the snakemake command, because users of the
-    library may have no workflow.
+    `Damaged` lacks this command, because users of the library may have no workflow.
     """
     if isinstance(error, Damaged) and error.target.parts[:1] in [(folder,) for folder in MADE]:
         return (

@@ -1,4 +1,4 @@
-"""Describe the content of the files of a dataset, so that a step runs again if a file changes."""
+"""The content of a dataset's files, so that a step runs again if a file changes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from xmlc.core.checksums import NAME, SYSTEMS_OWN, Damaged, Files, checksum_now,
 
 
 def contents(folder: Path) -> list[str]:
-    """Return one text for each file in a folder, with the file's name and checksum.
+    """Return the name and the checksum of each file in a folder, one text each.
 
-    If a file is older than the folder's list of checksums, its checksum is taken from the list. If
-    the file is newer than the list, its checksum is computed. The age of a file is its last status
-    change (ctime), because `cp -p` gives a new file an old modification time.
+    The folder's list of checksums serves for files that are older than it, and the others are read.
+    Age is the last status change (ctime), because `cp -p` gives a new file an old modification
+    time.
     """
     listed = Files()
     since = 0
-    with suppress(Damaged):  # A folder that a user copied may have no list of checksums.
+    with suppress(Damaged):  # a folder that a user copied may have no list
         listed = listed_in(folder)
         since = (folder / NAME).stat().st_ctime_ns
     found = []

@@ -1,4 +1,4 @@
-"""Record environment metadata and costs of a measurement: software, machine, time and memory."""
+"""The environment and the costs of a measurement."""
 
 from __future__ import annotations
 
@@ -20,29 +20,17 @@ from xmlc.core.memory import peak_bytes, system_entry
 from xmlc.core.sources import PACKAGE
 
 T = TypeVar("T")
-# Approximate start of this process, for systems that do not record when a process starts.
+# Approximate start of the process, for systems that do not record it
 LOADED = time.monotonic()
-# Wall seconds and CPU seconds that this process has already recorded for earlier steps.
+# Wall and CPU seconds recorded for earlier steps of this process
 _charged = [0.0, 0.0]
 
 
 class Environment(TypedDict, total=False):
-    """Describe the program, versions and machine of a measured step, in the order of a record's
-    JSON keys.
+    """Program, versions and machine of a measured step, in the order of a record's JSON keys.
 
-    The function `environment` returns all keys of this class. Records of other versions of xmlc may
-    lack some keys.
-
-    Attributes
-    ----------
-    xmlc, python, numpy, scipy, numba, sklearn : str
-        Versions of the programs. The key ``sklearn`` is present only if the step used scikit-learn.
-    machine, cpu : str
-        Architecture of the machine, and name of the processor.
-    threads : int
-        Number of threads of the step.
-    time : str
-        Time at which the step ended, in ISO 8601 and UTC.
+    Records of other versions of xmlc may lack some keys. ``sklearn`` is present only if used, and
+    ``time`` is the end of the step in ISO 8601 and UTC.
     """
 
     xmlc: str
@@ -58,26 +46,11 @@ class Environment(TypedDict, total=False):
 
 
 class StepCosts(TypedDict):
-    """Describe the costs of one step of the workflow, in the order of a record's JSON keys.
+    """Costs of one step of the workflow, in the order of a record's JSON keys.
 
-    Attributes
-    ----------
-    name : str
-        Name of the step, which is a subcommand of `xmlc`.
-    dataset : str
-    model, split, method : str or None
-        None if the step has no model, training split or method.
-    seconds : float
-        Wall seconds since the start of the process.
-    peak_bytes : int
-        Largest resident memory in bytes.
-    written_bytes : int or None
-        Bytes in the folder that the step wrote, or None without a folder.
-    threads : int
-    cpu : str
-    cpu_seconds : float
-        CPU seconds of all threads, user and system. Records of other versions of xmlc may lack
-        ``cpu_seconds``.
+    Wall seconds count from the start of the process. CPU seconds, user and system, are those of all
+    threads, and older records may lack them. ``peak_bytes`` is resident memory, and
+    ``written_bytes`` is None without a folder that the step wrote.
     """
 
     name: str
@@ -94,7 +67,7 @@ class StepCosts(TypedDict):
 
 
 def environment(threads: int) -> Environment:
-    """Return the program, versions and machine of a step that ran with ``threads`` threads."""
+    """Return the environment of a step."""
     used: Environment = {}
     if "sklearn" in sys.modules:
         used = {"sklearn": version("scikit-learn")}
@@ -119,25 +92,20 @@ def cpu_name() -> str:
 
 
 def cpu_seconds() -> float:
-    """Return the CPU seconds, user and system, of all threads of this process and of its ended
-    children.
-    """
+    """Return CPU seconds (user and system) of this process and its ended children."""
     return time.process_time() + sum(os.times()[2:4])
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:
-    """Call ``work``, and return its result and the wall seconds that it took."""
+    """Call ``work``, and return its result and wall seconds."""
     started = time.perf_counter()
     result = work()
     return result, time.perf_counter() - started
 
 
 def commit() -> str:
-    """Return the commit of this clone, with "-dirty" if files were edited.
-
-    If xmlc does not run from a clone, or if git is missing, return an empty text.
-    """
-    # If xmlc is installed inside another project's repository, git would describe that repository.
+    """Return this clone's commit, with "-dirty" after edits, or "" without a clone."""
+    # Git would describe the repository of another project in which xmlc is installed.
     if not (PACKAGE.parent / ".git").exists():
         return ""
     command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
@@ -150,17 +118,13 @@ def commit() -> str:
 
 
 def process_seconds() -> float:
-    """Return the wall seconds since this process began.
+    """Return the wall seconds since this process began, or else since the import of this module.
 
-    If the start of the process is unknown, seconds are counted from the import of this module.
-
-    Unlike `timed`, this function measures the whole time that a user waits: start, compilation,
-    reading, work and writing.
+    They include start, compilation, reading and writing, unlike those of `timed`.
     """
     try:
-        # Field 22 of /proc/self/stat is the start of the process in ticks. Field 2 of
-        # /proc/self/stat is the program's name, which may contain spaces and ends with the last
-        # bracket.
+        # Field 22 is the start of the process in ticks. Field 2, the program's name, may contain
+        # spaces and ends with the last bracket.
         ticks = int(
             Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
         )
@@ -178,30 +142,10 @@ def step_costs(
     method: str | None = None,
     written: Path | None = None,
 ) -> StepCosts:
-    """Return the costs of one step of the workflow until now.
+    """Return the costs of one step of the workflow until now, its end.
 
-    Call this function at the end of the step.
-
-    If a process runs several steps, the first step includes the start of the process. From the
-    second step on, the measurement of a step begins when the previous step ends.
-
-    Parameters
-    ----------
-    name : str
-        The subcommand.
-    threads : int
-        Number of threads of the step.
-    dataset : str
-    model, split, method : str or None
-        None if the step has no model, training split or method.
-    written : Path or None
-        Folder that the step wrote.
-
-    Returns
-    -------
-    StepCosts
-        The arguments of this function and four measured costs: ``seconds`` (wall, of
-        `process_seconds`), ``cpu_seconds``, ``peak_bytes`` (resident memory) and ``written_bytes``.
+    If a process runs several steps, the first includes the start of the process, and each later one
+    begins at the end of the step before.
     """
     before = [*_charged]
     _charged[:] = process_seconds(), cpu_seconds()
@@ -221,9 +165,7 @@ def step_costs(
 
 
 def with_environment(costs: StepCosts) -> dict[str, Any]:
-    """Return the last two keys of a record: the environment metadata of the process and the costs
-    of the step.
-    """
+    """Return the last two keys of a record."""
     return {"environment": environment(costs["threads"]), "step": costs}
 
 
@@ -232,26 +174,11 @@ def in_turns(
 ) -> tuple[dict[str, list[float]], dict[str, T]]:
     """Run every task once per round, so that other load on the machine affects all tasks alike.
 
-    The result of a task is released just before the task runs again. Therefore two results of one
-    task are never in memory together. From the second round on, the task reuses the memory of its
-    released result at once. If memory stays free for two seconds, a virtual machine may return it
-    to its host. After memory was returned to the host, the first use of 590 MB takes 1.1 s instead
-    of .07 s.
-
-    Parameters
-    ----------
-    tasks : dict of callable
-    rounds : int
-    at_least : float
-        Minimum seconds of a task in each round. A task that takes less than ``at_least`` seconds is
-        repeated for this time, and the shortest run is recorded.
-
-    Returns
-    -------
-    seconds : dict
-        Maps the name of each task to a list of wall seconds, one number per round.
-    results : dict
-        Maps the name of each task to the task's last result.
+    Returns the wall seconds of each task, one number per round, and its last result. A result is
+    released just before the task runs again, so that the memory is reused at once. Otherwise it may
+    go back to the host of a virtual machine after two seconds, and then the first use of 590 MB
+    takes 1.1 s instead of .07 s. A task faster than ``at_least`` seconds repeats for this time, and
+    its shortest run counts.
     """
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     results: dict[str, T] = {}

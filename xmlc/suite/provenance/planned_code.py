@@ -1,10 +1,9 @@
-"""Check that a job of the workflow runs the code with which it was planned.
+"""A check that a job of the workflow runs the code with which it was planned.
 
-Snakemake plans all jobs at the start of a run and compares the code of later runs with this plan.
-If somebody edits a file while jobs wait or run, and restores it before the end, nothing would run
-again, although some results are from the edited code. Rules therefore pass the planned digest to
-each job, and the job compares it with the digest of its files. Only the steps that use an edited
-file run again, and no step runs again after edits of comments, docstrings or layout.
+Snakemake plans all jobs at the start of a run. If somebody edits a file while jobs wait or run, and
+restores it before the end, nothing would run again, although some results are from the edited code.
+So rules pass the planned digest to each job, which compares it with its files. Edits of comments,
+docstrings or layout do not count.
 """
 
 from __future__ import annotations
@@ -26,51 +25,34 @@ from xmlc.core.sources import source_digest
 from xmlc.suite.provenance.code import step_files
 from xmlc.suite.provenance.sources import forget_sources
 
-#: The variable with the plan of a job as a JSON list: the digest, and the modules or files beyond
-#: those of the step.
+#: The variable with a job's plan as JSON: the digest, and modules or files beyond the step's
 VARIABLE = "XMLC_PLANNED_CODE"
-# The suffix of results that were kept although the code changed during the job.
+# Suffix of results that were kept although the code changed during the job
 ASIDE = ".other-code"
 AGAIN = "Run the same command again, which plans with the present code"
-# The options of steps whose value is a file or folder to write. Other words name inputs, such as a
-# user's Python file.
+# Options whose value is a file or folder to write, unlike inputs, such as a user's Python file
 OUTPUTS = ("--out", "--record", "--statistics", "--thresholds", "--calibration")
 
 
 def planned_code(step: str, modules: Sequence[str] = ()) -> str:
-    """Return the plan of a job for the variable `VARIABLE`.
-
-    ``modules`` are, for example, those of its estimator.
-    """
+    """Return the plan of a job for `VARIABLE`, with further modules such as its estimator's."""
     return json.dumps([source_digest(step_files(step, *modules)), *modules])
 
 
 @contextmanager
 def as_planned(step: str, words: Sequence[str]) -> Iterator[None]:
-    """Run a block only if the code of a step is the planned code, and keep its results aside if the
-    code changes.
+    """Run a block only if the code of a step is the planned code, before and after it.
 
-    Without the variable `VARIABLE`, for example if a user runs a step by hand, nothing is checked.
-
-    Parameters
-    ----------
-    step : str
-        The name of a command in `xmlc.suite.steps`.
-    words : sequence of str
-        The words of the command line, with the files and folders to write after the options
-        `OUTPUTS`.
-
-    Raises
-    ------
-    XmlcError
-        The code is not the planned code, before or after the block.
+    If the code changes during the block, its results, which follow the options `OUTPUTS` in
+    ``words``, are kept aside. Without `VARIABLE`, for example if a user runs a step by hand,
+    nothing is checked.
     """
     plan = os.environ.pop(VARIABLE, "")
     if not plan:
         yield
         return
     digest, *modules = json.loads(plan)
-    with suppress(ModuleNotFoundError):  # The command line reports a missing package.
+    with suppress(ModuleNotFoundError):  # the command line reports a missing package
         importlib.import_module(f"xmlc.suite.steps.{step}")
     paths = step_files(step, *modules)
     found = source_digest(paths)
@@ -108,8 +90,8 @@ def _edited(
 ) -> list[str]:
     """Return the files with which a job may have computed something else than planned.
 
-    An edit of a comment does not count. A file counts that was written and has its old content, if
-    it was not imported yet when the job began, because it may have been edited and restored.
+    A file with its old content counts if it was written again and not imported when the job began,
+    because it may have been edited and restored.
     """
     written = [
         path
@@ -122,7 +104,7 @@ def _edited(
     try:
         if source_digest(step_files(step, *modules)) != digest:
             return written
-    except (XmlcError, OSError):  # A file was deleted, or is no longer Python.
+    except (XmlcError, OSError):  # deleted, or no longer Python
         return written
     return [
         path
@@ -132,11 +114,10 @@ def _edited(
 
 
 def results_of(words: Sequence[str]) -> dict[Path, int]:
-    """Return the existing files and folders that the options `OUTPUTS` of a command line name, and
-    their inodes.
+    """Return the existing outputs that a command line names, with their inodes.
 
-    A step replaces its results, which then have other inodes. It also writes files with a suffix,
-    such as ``table2.csv`` for ``table2``.
+    A step replaces its results, which then have other inodes, and may add a suffix, such as
+    ``table2.csv`` for ``table2``.
     """
     inodes = {}
     for option, word in pairwise(words):
@@ -149,10 +130,10 @@ def results_of(words: Sequence[str]) -> dict[Path, int]:
 
 
 def keep_aside(words: Sequence[str], before: Mapping[Path, int]) -> list[str]:
-    """Rename the results that a step wrote, so that nothing takes them for results of the planned
-    code.
+    """Rename the results of a step, so that nothing takes them for planned ones, and return the new
+    names.
 
-    Snakemake would delete them under their own names. Return the new names.
+    Under their old names, Snakemake would delete them.
     """
     kept = []
     for path, inode in results_of(words).items():

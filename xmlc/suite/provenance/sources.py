@@ -1,8 +1,7 @@
-"""Find the source files that a module imports, directly or indirectly, in the package or next to a
-user's file.
+"""The source files that a module imports, in the package or next to a user's file.
 
-Imports on demand by a package's ``__getattr__`` are not followed to other files. After an edit of
-one estimator in `xmlc.models`, the files of other estimators are therefore unchanged.
+Imports on demand by a package's ``__getattr__`` are not followed, so that an edit of one estimator
+in `xmlc.models` leaves the files of the others unchanged.
 """
 
 from __future__ import annotations
@@ -17,36 +16,20 @@ from xmlc.core.sources import PACKAGE, content_digest, parsed, short_name
 
 
 def forget_sources() -> None:
-    """Forget what this process has read of source files, so that edits are noticed."""
+    """Forget all files, so that edits are noticed."""
     for remembered in (content_digest, parsed, _closure, _module_file):
         remembered.cache_clear()
 
 
 def source_files(*modules: str, package: bool = True, without: tuple[str, ...] = ()) -> list[str]:
-    """Return the sorted files that modules import, directly or indirectly.
+    """Return the sorted files that modules (dotted names or paths) import, directly or indirectly.
 
-    The result includes the files of the given modules, and the `__init__` of each package that
-    contains an imported module, because importing a module runs the `__init__` of its packages
-    first.
+    They include the modules' files and the `__init__` of each package on the way, because an import
+    runs it first. Imports from the folder of a user's file are followed, but not imports of other
+    installed packages. Paths in the working directory are relative.
 
-    Imports of modules in the folder of a user's file are followed. Imports of other installed
-    packages are not followed.
-
-    Parameters
-    ----------
-    *modules : str
-        Dotted names within the package, or paths of Python files.
-    package : bool
-        Whether to include the files of xmlc that users' files import.
-    without : tuple of str
-        Modules and packages whose import by a module of xmlc is not followed. A user's import of
-        them is followed.
-
-    Returns
-    -------
-    list of str
-        Paths of the files. Paths inside the working directory are returned relative to the working
-        directory.
+    The files of xmlc that users' files import count only with ``package``, and modules ``without``
+    only if a user's file imports them.
     """
     here = Path.cwd()
     return sorted(short_name(file, here) for file in _closure(modules, here, package, without))
@@ -83,9 +66,6 @@ def _closure(
 
 
 def _package_files(names: Iterable[str]) -> Iterator[Path]:
-    """Yield the files of modules of xmlc, and the `__init__` files of the packages that contain
-    them.
-    """
     for name in names:
         parts = name.split(".")
         for length in range(1, len(parts) + 1):
@@ -95,21 +75,17 @@ def _package_files(names: Iterable[str]) -> Iterator[Path]:
 
 
 def _files_beside(file: Path, folders: tuple[Path, ...], names: Iterable[str]) -> Iterator[Path]:
-    """Yield the files of the modules that a user's file imports from ``folders``.
-
-    The `__init__` files of the packages that contain the modules are included.
-    """
     for name in names:
         if not folders or _is_ours(name):
             continue
-        # The number of leading dots of a relative import.
+        # leading dots of a relative import
         level = len(name) - len(name.lstrip("."))
         search = [str(folder) for folder in folders]
         if level:
             search = [str(file.resolve().parents[level - 1])]
         for part in name[level:].split("."):
             spec = PathFinder.find_spec(part, search)
-            # This part of the dotted name is an attribute, or a module that is installed elsewhere.
+            # An attribute, or a module that is installed elsewhere.
             if spec is None:
                 break
             if spec.origin:
@@ -123,9 +99,6 @@ def _is_ours(name: str) -> bool:
 
 @cache
 def _module_file(name: str) -> Path | None:
-    """Return the file of a dotted name, or None if the name is an attribute rather than a
-    module.
-    """
     path = PACKAGE.parent.joinpath(*name.split("."))
     return next(
         (file for file in (path.with_suffix(".py"), path / "__init__.py") if file.exists()), None
