@@ -1,5 +1,1 @@
-"""Compare xmlc with other programs, and check that results are bit-identical on any processor.
-
-The package `benchmarks` is not installed with xmlc. To run the package, use a clone of the
-repository.
-"""
+"""Comparisons with other programs, and checks for identical bits, for use in a clone."""

@@ -1,6 +1,4 @@
-"""Define the command `python -m benchmarks`, which compares speeds, or checks for bit-identical
-results.
-"""
+"""The command `python -m benchmarks`: comparisons of speed and checks for identical bits."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from benchmarks.commands import group
 from xmlc.cli.options import FILE, FOLDER
 from xmlc.core.errors import XmlcError
 
-# Import each module, which adds the command of its benchmark.
+# An import adds the command of the benchmark
 MODULES = (
     "cost_table costs defaults expected_f fastxml halves inference ldsm logistic nearest "
     "one_vs_rest oplt"
@@ -67,7 +65,7 @@ differences and exits with status 1.
 def bits(
     folders: tuple[Path, ...], demo: bool, cores: int, out: Path | None, against: tuple[Path, ...]
 ) -> None:
-    """Compute the results for each processor, compare them, and print the comparison."""
+    """Compare the results on each processor, and print the comparison."""
     lines, same = check_bits(folders, demo, cores, out, against)
     click.echo("\n".join(lines))
     if not same:

@@ -1,9 +1,8 @@
 """A comparison of results, bit by bit, between this processor and imitated processors.
 
 ``python -m benchmarks.bits GROUP OUT [DATA ...]`` runs the tasks of one group on the processor that
-environment variables imitate. The JSON file that it writes has the `witnesses`, which are results
-that depend on the processor, and for each task a short digest of its result (the word) with digests
-of the parts.
+environment variables imitate. It writes a JSON file with the `witnesses`, results that depend on
+the processor, and for each task a short digest of its result (the word) and of the parts.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ PROJECT = ("Snakefile", "workflow", "config", "profiles", "pyproject.toml")
 # Fewer than in the demo, because the imitated processor computes an FMA by a slow function
 FEW_INSTANCES = {"n_train": 400, "n_test": 200}
 TAIL = 2000  # characters of a failed process's output in the message
-# Most labels of a dataset for estimators with one classifier per label, which are slow
+# Most labels of a dataset for slow estimators with one classifier per label
 LINEAR_LABELS = 200
 SAME = "same"
 MISSING = "-"
@@ -53,14 +52,14 @@ SHOWN = 9  # characters of a word in the table
 
 
 class Piece(TypedDict):
-    """Digest of a task's result (the word), and of each part, as in the JSON file."""
+    """Digests of a task's result (the word) and its parts, as in the JSON file."""
 
     word: str
     parts: dict[str, str]
 
 
 class Processed(TypedDict):
-    """The `witnesses` and the results of all tasks on one processor, as in the JSON file."""
+    """The `witnesses` and all results on one processor, as in the JSON file."""
 
     witnesses: dict[str, str]
     pieces: dict[str, Piece]
@@ -71,8 +70,8 @@ def check_bits(
 ) -> tuple[list[str], bool]:
     """Compare the results on all processors, and return a report and whether all bits are the same.
 
-    ``folders`` are prepared datasets for estimators, and ``against`` has files from other machines
-    like ``out``, the JSON file with all digests.
+    ``folders`` are prepared datasets for estimators. All digests are written to the JSON file
+    ``out``, and ``against`` has such files from other machines.
     """
     chosen = processors()
     with tempfile.TemporaryDirectory() as scratch:
@@ -94,18 +93,13 @@ def check_bits(
 def run_pieces_as(
     processors: Iterable[Processor], scratch: Path, cores: int, folders: Sequence[Path] = ()
 ) -> dict[str, Processed]:
-    """Return the results of all groups of tasks by processor.
+    """Return the results of all groups of tasks by processor, or raise an error if a process fails.
 
     Groups of estimators run on the synthetic and on all prepared datasets, in ``cores`` processes
     with one thread each.
-
-    Raises
-    ------
-    XmlcError
-        A process failed.
     """
     chosen = list(processors)
-    # Imitated processors first, because they compile kernels for which later processes would wait.
+    # Imitated processors first, because they compile kernels for which later processes would wait
     tasks = list(product(reversed(chosen), GROUPS))
 
     def run(task: tuple[Processor, str]) -> Processed:
@@ -133,12 +127,12 @@ def run_demo_as(
     """Run the demo with few instances in a copy of the project for each processor.
 
     A table becomes a `Piece`, whose parts are the rows of one model, without costs. All copies use
-    the same installed package, so that kernels are compiled only once per processor.
+    the same package, so that kernels are compiled only once per processor.
 
     Raises
     ------
     XmlcError
-        The current folder is not the project's folder, or the workflow failed.
+        If the current folder is not the project's, or the workflow failed.
     """
     if not Path("Snakefile").exists():
         raise XmlcError(
@@ -158,7 +152,7 @@ def run_demo_as(
         catalogue: Any = read_yaml(folder / "config/datasets.yaml")
         catalogue["demo"]["synthetic"] |= FEW_INSTANCES
         write_json(folder / "config/datasets.yaml", catalogue)  # JSON is YAML, too
-        # All kernels first, so that jobs do not wait for each other.
+        # All kernels first, so that jobs do not wait for each other
         _run(
             ["xmlc", "compile", "config/demo.yaml", "--cores", str(cores)],
             processor,
@@ -196,8 +190,8 @@ def demo_pieces(folder: Path) -> dict[str, Piece]:
 
 
 def _run(command: list[str], processor: Processor, what: str, folder: Path | None) -> None:
-    """Run a process that imitates a processor. An XmlcError has the last output of a failure."""
-    # Rules call `xmlc`, which is next to the running Python. PATH may lack this folder.
+    """Run a process that imitates a processor, or raise an error with its last output."""
+    # Rules call `xmlc` next to the running Python, whose folder PATH may lack
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
     modules = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, **processor.environment, "PATH": path, "PYTHONPATH": modules}
@@ -211,11 +205,7 @@ def _run(command: list[str], processor: Processor, what: str, folder: Path | Non
 
 
 class Row(NamedTuple):
-    """Comparison of one task's results on all processors.
-
-    It has the word on each processor, or `MISSING`, and the parts in which processors differ from
-    the first.
-    """
+    """A task's word on each processor, or `MISSING`, and the parts that differ from the first."""
 
     piece: str
     words: tuple[str, ...]
@@ -262,7 +252,7 @@ def lines(rows: Sequence[Row], names: Sequence[str]) -> Iterator[str]:
 
 
 def word_of_all(found: Processed) -> str:
-    """Return one digest of all results, which is equal on machines that agree."""
+    """Return one digest of all results, equal on machines that agree."""
     pieces = {}
     for name, piece in found["pieces"].items():
         pieces[name] = of_parts(

@@ -1,7 +1,4 @@
-"""Define benchmarks as commands.
-
-A benchmark has a measuring function, a name, a short description, and options.
-"""
+"""Benchmarks as commands."""
 
 from __future__ import annotations
 
@@ -16,11 +13,11 @@ from benchmarks.render import to_text
 from xmlc.cli.options import FILE
 from xmlc.core.threads import set_process_threads
 
-Option = Callable[[Any], Any]  # A decorator that adds an option to a click command.
+Option = Callable[[Any], Any]  # a decorator that adds an option to a click command
 
 
 def count_option(name: str, default: int | None, text: str, least: int = 1) -> Option:
-    """Return a command-line option that takes a whole number."""
+    """Return an option for a whole number."""
     return click.option(
         name, default=default, show_default=True, type=click.IntRange(least), help=text
     )
@@ -29,10 +26,7 @@ def count_option(name: str, default: int | None, text: str, least: int = 1) -> O
 def several_option(
     name: str, values: str, default: Sequence[str], text: str, only_these: bool = True
 ) -> Option:
-    """Return a command-line option that can be repeated.
-
-    If ``only_these`` is true, only the default values are allowed.
-    """
+    """Return an option that can be repeated, by default only with the default values."""
     kind = None
     if only_these:
         kind = click.Choice(default)
@@ -42,7 +36,7 @@ def several_option(
 
 
 def rounds_option(default: int = 3) -> Option:
-    """Return the command-line option for the number of rounds."""
+    """Return the option for the number of rounds."""
     return count_option(
         "--rounds", default, "Number of interleaved measurements; the minimum is reported."
     )
@@ -61,16 +55,13 @@ baselines_option = click.option(
 
 @click.group(help="Measure speed and accuracy, or check that results are bit-identical.")
 def group() -> None:
-    """Group the command-line commands of all benchmarks."""
+    """Group the commands of all benchmarks."""
 
 
 def benchmark(
     name: str, text: str, *options: Option
 ) -> Callable[[Callable[..., Report]], click.Command]:
-    """Return a decorator that turns a measuring function into a command.
-
-    The command prints the function's report and writes it to a file.
-    """
+    """Return a decorator that makes a function a command that prints and writes its report."""
 
     def decorate(run: Callable[..., Report]) -> click.Command:
         @click.option("--out", type=FILE, help="CSV file to write.")

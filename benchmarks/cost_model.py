@@ -1,7 +1,7 @@
-"""Estimate the costs of a workflow step by formulas, for the steps that nobody measured.
+"""Formulas for the costs of workflow steps that nobody measured.
 
-The costs of training and ranking are fitted to the measurements in shapes.csv, which
-`benchmarks scale` wrote. The other steps read, score and write estimates.
+Those of training and ranking are fitted to shapes.csv, the measurements of `benchmarks scale`. The
+other steps read, score and write estimates.
 """
 
 from __future__ import annotations
@@ -32,52 +32,50 @@ FORESTS = (
     "parabel",
     "benchmarks/baselines/omikuji_parabel.py:OmikujiParabel",
 )
-# Number of trees of a forest, or of passes of another estimator, that is not configured.
+# Trees or passes by default
 UNITS = {"fastxml": 50, "ldsm": 10, "oplt": 3, "parabel": 3, "plt": 30}
-# The largest measured LdSM trees have LDSM_NODES nodes. A smaller one counts as
-# (nodes / LDSM_NODES) ** LDSM_POWER trees.
+# A tree below the largest measured size counts as (nodes / LDSM_NODES) ** LDSM_POWER trees
 LDSM_NODES = 2000
 LDSM_POWER = 0.35
-# Variables of the fit. "units" is the number of trees of a forest, or of passes.
+# Variables of the fit, with trees of a forest or passes as "units"
 COLUMNS = ("n", "nonzeros", "labels", "m", "units", "arity", "d")
-# Exponents of the variables, for each cost, that the fit prefers.
+# Exponents that the fit prefers
 USUAL = {
     "seconds": (1.0, 1.0, 0.5, 0.2, 1.0, 0.3, 0.0),
     "peak_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "model_bytes": (0.8, 0.7, 0.5, 0.2, 0.0, 0.5, 0.2),
     "ranking_ms": (0.0, 0.7, 0.3, 0.3, 0.0, 0.2, 0.0),
 }
-# Weight of the squared distances from the usual exponents, next to squared errors of log(cost).
+# Weight of the squared distances from these, next to squared errors of log(cost)
 WEIGHT = 0.3
-LEAST = 0.01  # Lower bound of a variable. An LdSM tree of few nodes is a fraction of a tree.
-MANY = 5000  # Measurements on fewer instances have a lower weight.
-# Maximum bytes of building a tree of 2-means, measured on the shape of delicious-200k.
+LEAST = 0.01  # an LdSM tree of few nodes is a fraction of a tree
+MANY = 5000  # instances below which a measurement has a lower weight
+# Most bytes for building a tree by 2-means, measured on the shape of delicious-200k
 KMEANS_BYTES = 8.6e9
-# Maximum bytes of a label tree per pair of label and feature, which small datasets nearly reach.
+# Most bytes of a label tree per label and feature, which small datasets nearly reach
 MOST = 24
-SLOT = {"plt": 4, "vw-cmt": 16}  # Bytes of a hashed weight.
-OF_DATA = 4  # Memory of a step that prepares data, per byte of the arrays.
-DATA_SECONDS = 1e-7  # CPU seconds of such a step, per byte.
-ESTIMATE_BYTES = 8  # Bytes on disk of a stored estimate.
-ESTIMATE_SECONDS = 1e-7  # CPU seconds of a threshold method, per estimate.
-# Estimates that are in memory at the same time, and bytes of each with temporary arrays.
+SLOT = {"plt": 4, "vw-cmt": 16}  # bytes of a hashed weight
+OF_DATA = 4  # memory of a step that prepares data, per byte of the arrays
+DATA_SECONDS = 1e-7  # CPU seconds of such a step, per byte
+ESTIMATE_BYTES = 8  # bytes on disk of a stored estimate
+ESTIMATE_SECONDS = 1e-7  # CPU seconds of a threshold method, per estimate
+# Estimates in memory at once, and bytes of each with temporary arrays
 READ_TOGETHER = 2**24
 BLOCK_BYTES = 32
-# Maximum bytes of a model that stay in memory while it predicts. With less memory, the system reads
-# the mapped files again and again: a PLT of 1.8 GB ranked in 6 CPU seconds, and in 17 within 0.9
-# GB.
+# Most bytes of a model that stay in memory during prediction. With less memory, mapped files are
+# read again and again: a PLT of 1.8 GB ranked in 6 CPU seconds, but within 0.9 GB in 17.
 MAPPED_BYTES = 8e9
-# Estimates per instance and label of an estimator that is not in `DEFAULTS`.
+# Estimates per instance and label of an estimator that is not in `DEFAULTS`
 OF_INSTANCES = 60
-# Hyperparameters that determine the number of estimates of an instance.
+# What determines the number of estimates of an instance
 DEFAULTS: dict[str, dict[str, Any]] = {
     "fastxml": {"n_trees": 50, "max_leaf": 10, "labels_per_leaf": 100},
     "ldsm": {"n_trees": 10, "arity": 2, "max_nodes": None},
     "stacking": {"estimators": None, "n_candidates": 50},
     "swnn": {"S": 75},
 }
-OVERLAP = 0.85  # t trees have estimates for t ** OVERLAP times as many labels as one tree.
-LEAF_SHARE = 0.67  # Training instances in an average leaf of FastXML, divided by max_leaf.
+OVERLAP = 0.85  # t trees have estimates for t ** OVERLAP times as many labels as one
+LEAF_SHARE = 0.67  # training instances in an average leaf of FastXML / max_leaf
 
 
 class FitCosts(NamedTuple):
@@ -87,13 +85,13 @@ class FitCosts(NamedTuple):
     seconds: float
     #: Peak memory in bytes, without the data and the process.
     peak_bytes: float
-    #: Bytes of the model on disk.
+    #: On disk.
     model_bytes: float
-    #: CPU milliseconds for ranking the labels of one instance.
+    #: CPU milliseconds for ranking one instance.
     ranking_ms: float
 
 
-# Costs of an estimator that was not measured, per byte of the data.
+# Costs of an estimator that was not measured, per byte of the data
 UNKNOWN = FitCosts(1e-6, 50.0, 10.0, 0.0)
 
 
@@ -104,19 +102,19 @@ class Workload:
     size: Size
     estimator: str
     hyperparameters: Mapping[str, Any]
-    #: Number of training instances.
+    #: Training instances.
     n: float
-    #: Number of predicted instances.
+    #: Predicted instances.
     rows: float
     threads: int
     #: Smallest estimate that is stored.
     min_probability: float = 1e-4
-    #: Number of threshold or inference methods.
+    #: Threshold or inference methods.
     methods: int = 1
 
 
 class StepCosts(NamedTuple):
-    """Costs of a step, apart from its process: CPU seconds, bytes of memory, bytes on disk."""
+    """CPU seconds, bytes of memory and bytes on disk of a step, apart from its process."""
 
     seconds: float
     private: float
@@ -124,15 +122,12 @@ class StepCosts(NamedTuple):
 
 
 def costs_of_data(size: Size) -> StepCosts:
-    """Return the costs of preparing or generating a dataset."""
+    """Return the costs of preparing a dataset."""
     return StepCosts(DATA_SECONDS * size.bytes, OF_DATA * size.bytes, size.bytes)
 
 
 def costs_of_step(step: str, work: Workload) -> StepCosts:
-    """Return the costs of a step that trains a model or predicts with it.
-
-    The memory of a step that predicts excludes the mapped files of the model.
-    """
+    """Return the costs of a step with a model, without the memory of mapped files."""
     size = work.size
     fit = costs_of_fit(work)
     if step in ("train", "progressive"):
@@ -154,7 +149,7 @@ def costs_of_step(step: str, work: Workload) -> StepCosts:
 
 
 def costs_of_fit(work: Workload) -> FitCosts:
-    """Return the costs of training a model, whose trees grow on all threads, and of ranking."""
+    """Return the costs of training, with trees on all threads, and of ranking."""
     given = work.hyperparameters
     costs = costs_of(work.size, work.n, work.estimator, given)
     peak = costs.peak_bytes
@@ -165,27 +160,18 @@ def costs_of_fit(work: Workload) -> FitCosts:
         peak = max(peak, min(at_once * peak, GROWING_BYTES))
     if isinstance(given.get("hash_bits"), int):
         peak = SLOT.get(work.estimator, 4) * 2.0 ** given["hash_bits"]
-        if work.estimator == "plt":  # The file of a model has the whole table.
+        if work.estimator == "plt":  # the file of a model has the whole table
             disk = peak
     return costs._replace(peak_bytes=peak, model_bytes=disk)
 
 
 def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> FitCosts:
-    """Return the costs of training an estimator on n instances, with one tree at a time.
-
-    Parameters
-    ----------
-    size : Size
-    n : float
-    estimator : str
-    given : mapping of str to object
-        Hyperparameters of the estimator.
-    """
+    """Return the costs of training on n instances, with one tree at a time."""
     if estimator == "stacking":
         return _costs_of_stacking(size, n, given)
     variant, units, arity = variant_of(estimator, given, size.m)
     costs = _predicted(size, n, variant, units, arity)
-    if variant == "fastxml-tail":  # shapes.csv has the costs of one tree with tail classifiers.
+    if variant == "fastxml-tail":  # shapes.csv has the costs of one tree with tail classifiers
         forest = _predicted(size, n, "fastxml", units - 1, arity)
         return FitCosts(*map(sum, zip(costs, forest, strict=True)))
     if variant.startswith(("parabel", "plt-kmeans")):
@@ -198,7 +184,7 @@ def costs_of(size: Size, n: float, estimator: str, given: Mapping[str, Any]) -> 
 
 
 def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> FitCosts:
-    """Return the costs of members that train one after the other, on each part and on all rows."""
+    """Return the costs of members in turn, on each part and on all rows."""
     members = []
     for name, kind in given.get("estimators") or default_members(size.m):
         own: dict[str, Any] = {}
@@ -218,7 +204,7 @@ def _costs_of_stacking(size: Size, n: float, given: Mapping[str, Any]) -> FitCos
 
 
 def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str, float, float]:
-    """Return an estimator's variant in shapes.csv, its number of trees or passes, and the arity."""
+    """Return a variant in shapes.csv, its trees or passes, and the arity."""
     is_plt = estimator == "plt"
     is_batch = given.get("solver") == "batch"
     is_hashed = bool(given.get("hash_bits"))
@@ -232,7 +218,7 @@ def variant_of(estimator: str, given: Mapping[str, Any], m: float) -> tuple[str,
         "-greedy": estimator == "oplt" and given.get("policy") != "random",
         "-tail": given.get("propensity_weighted"),
         "-cut": cuts and estimator in ("plt", "oplt"),
-        "-search": is_plt and is_batch and given.get("C") is None,  # Training then selects C.
+        "-search": is_plt and is_batch and given.get("C") is None,  # training then selects C
         "-hinge": is_plt and given.get("loss") == "squared_hinge" and given.get("C"),
     }
     variant = estimator + "".join(part for part, is_so in parts.items() if is_so)
@@ -263,7 +249,7 @@ def _predicted(size: Size, n: float, variant: str, units: float, arity: float) -
 
 @cache
 def measured() -> dict[str, list[dict[str, str]]]:
-    """Return the rows of shapes.csv, grouped by the column ``estimator``."""
+    """Return shapes.csv, grouped by estimator."""
     rows: dict[str, list[dict[str, str]]] = {}
     with SHAPES.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -273,9 +259,9 @@ def measured() -> dict[str, list[dict[str, str]]]:
 
 @cache
 def fitted(variant: str, target: str) -> tuple[float, ...]:
-    """Return the constant and the exponents of a variant's cost, as `fit` returns them.
+    """Return the constant and the exponents of a variant's cost from `fit`.
 
-    If a variant such as ``plt-kmeans-batch`` was not measured, return those of ``plt-kmeans``.
+    A variant that was not measured, such as ``plt-kmeans-batch``, has those of ``plt-kmeans``.
     """
     found = fit(measured().get(variant, ()), target, variant in FORESTS)
     if not found and "-" in variant:
@@ -284,22 +270,11 @@ def fitted(variant: str, target: str) -> tuple[float, ...]:
 
 
 def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[float, ...]:
-    """Return a constant and the exponents of `COLUMNS` that predict the measured costs ``target``.
+    """Return a constant and the exponents of `COLUMNS` that predict a cost, a column of shapes.csv.
 
-    The exponents are at least 0. The fit minimises the squared errors of log(cost), plus `WEIGHT`
-    times the squared distances of the exponents from `USUAL`. Each tree of a forest costs the same,
-    so the exponent of its number of trees is not fitted.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-    target : str
-        The cost to predict: the name of a column of shapes.csv.
-    forest : bool
-
-    Returns
-    -------
-    tuple of float, length 8 or 0
+    The fit minimises the squared errors of log(cost) plus `WEIGHT` times the squared distances of
+    the exponents, which are at least 0, from `USUAL`. Because each tree of a forest costs the same,
+    the exponent of their number is not fitted. Without rows, the result is empty.
     """
     rows = [row for row in rows if row[target]]
     if not rows:
@@ -310,7 +285,7 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
     usual = np.array(USUAL[target])
     if forest:
         trees = COLUMNS.index("units")
-        usual[trees] = target != "peak_bytes"  # Memory was measured with one tree at a time.
+        usual[trees] = target != "peak_bytes"  # memory was measured with one tree at a time
         y = y - usual[trees] * X[:, trees]
         X[:, trees] = 0.0
     weights = np.minimum(1.0, np.exp(X[:, 0]) / MANY)
@@ -323,7 +298,7 @@ def fit(rows: Sequence[Mapping[str, str]], target: str, forest: bool) -> tuple[f
 
 
 def predicted(fit: Sequence[float], shape: Sequence[float]) -> float:
-    """Return the cost of a shape with a value for each of `COLUMNS`, or 0 if ``fit`` is empty."""
+    """Return the cost of a shape, a value for each of `COLUMNS`, or 0 without a fit."""
     if not fit:
         return 0.0
     powers = (
@@ -336,13 +311,11 @@ def predicted(fit: Sequence[float], shape: Sequence[float]) -> float:
 def estimates_of_row(work: Workload) -> float:
     """Return the number of estimates per instance above the minimum probability.
 
-    A nearest-neighbour model has estimates for the labels of the S neighbours of an instance, and a
-    tree of FastXML or LdSM for the labels of the training instances in its leaves. LdSM sends an
-    instance to several children, so it reaches four times as many training instances with arity 4
-    as with arity 2. Stacking has estimates for the candidates of its members.
-
-    The result is at most the number that is above the minimum probability if the k-th largest
-    estimate is proportional to 1 / k and the estimates sum to the number of labels.
+    Nearest neighbours have estimates for the labels of S instances, Stacking for the candidates of
+    its members, and a tree of FastXML or LdSM for the labels of the training instances in its
+    leaves. Because LdSM sends an instance to several children, it reaches four times as many of
+    these with arity 4 as with arity 2. The upper bound assumes that the k-th largest estimate is
+    proportional to 1 / k and that the estimates sum to the number of labels.
     """
     size = work.size
     labels = size.labels_per_instance

@@ -1,6 +1,6 @@
-"""Write config/costs.csv, the costs of each step on each dataset of the catalogue.
+"""The table config/costs.csv with the costs of each step on each dataset of the catalogue.
 
-A measured cost is scaled to the whole dataset, and to the suite's number of trees, by the ratio of
+A measured cost is scaled to the whole dataset and to the suite's number of trees by the ratio of
 two estimates of `benchmarks.cost_model`. A cost that nobody measured is the estimate itself.
 """
 
@@ -38,10 +38,10 @@ from xmlc.suite.config.ranges import MOST_FITTED, MOST_VALIDATED
 from xmlc.suite.config.suite import Stages
 
 TABLE = ROOT / "config/costs.csv"
-START_SECONDS = 2.5  # CPU seconds of a process that does nothing.
-MEASURED_PROCESS = 100e6  # Private bytes of a process without data, if kernels are compiled.
-ON_DISK = 3  # Bytes of a dataset's text files and arrays, per byte of the arrays.
-DOWNLOADED = 0.6  # Bytes of the archive of a dataset, per byte of the arrays.
+START_SECONDS = 2.5  # CPU seconds of a process that does nothing
+MEASURED_PROCESS = 100e6  # private bytes of a process without data that compiles kernels
+ON_DISK = 3  # bytes of text files and arrays, per byte of the arrays
+DOWNLOADED = 0.6  # bytes of the archive, per byte of the arrays
 HELP = """Write config/costs.csv.
 
 The costs are scaled from the measurements of `costs`. Costs that were not measured are estimated by
@@ -51,7 +51,7 @@ Row = tuple[str | int, ...]
 
 
 class Ratio(NamedTuple):
-    """Measured costs of a step, divided by their estimates."""
+    """Measured / estimated costs of a step."""
 
     seconds: float = 1.0
     private: float = 1.0
@@ -65,7 +65,7 @@ MEASURED_NOTHING = Ratio()
 @group.command("cost-table", help=HELP)
 @click.option("--out", type=click.Path(path_type=Path), default=TABLE, help="File to write.")
 def bench_cost_table(out: Path) -> None:
-    """Write the costs of all steps of all models that suites define."""
+    """Write the costs of all models of the suites."""
     project = Project.read({"papers": []}, ROOT / "config")
     ratios = ratios_of(project)
     found: list[Row] = []
@@ -81,7 +81,7 @@ def bench_cost_table(out: Path) -> None:
 
 
 def rows_of_data(project: Project, dataset: str, ratios: Ratios) -> Iterator[Row]:
-    """Yield the rows of the steps that fetch, generate and prepare a dataset."""
+    """Yield the rows of the steps for data."""
     entry = project.entry(dataset)
     data = entry.size.bytes
     ratio = ratios.get((dataset, "", "prepare"), MEASURED_NOTHING)
@@ -94,7 +94,7 @@ def rows_of_data(project: Project, dataset: str, ratios: Ratios) -> Iterator[Row
 
 
 def models_on(project: Project, dataset: str) -> set[str]:
-    """Return the models that suites may run on a dataset, whatever programs are installed."""
+    """Return the models of suites on a dataset, installed or not."""
     suites = project.suites.values()
     own = [suite for suite in suites if suite.own and dataset in suite.datasets]
     models = set()
@@ -106,7 +106,7 @@ def models_on(project: Project, dataset: str) -> set[str]:
 
 
 def rows_of_model(project: Project, dataset: str, model: str, ratios: Ratios) -> Iterator[Row]:
-    """Yield the rows of all steps of a model on a dataset, trained on the whole training set."""
+    """Yield the rows of a model on the whole training set."""
     size = project.entry(dataset).size
     threads = project.settings.threads
     work = workload(project, dataset, model, size, size.n_train, size.n_test, threads)
@@ -168,7 +168,7 @@ def rows_of_model(project: Project, dataset: str, model: str, ratios: Ratios) ->
 def workload(
     project: Project, dataset: str, model: str, size: Size, n: float, rows: float, threads: int
 ) -> Workload:
-    """Return a model that learns from n instances of a dataset and predicts some rows."""
+    """Return a model that learns from n instances and predicts some rows."""
     spec = project.models[model]
     return Workload(
         size,
@@ -183,7 +183,7 @@ def workload(
 
 
 def largest_arity(project: Project, dataset: str, model: str) -> dict[str, int]:
-    """Return the largest arity that the search of a model tries, because training may select it."""
+    """Return the largest arity in a search, which training may select."""
     if not project.tuned_by(model, dataset):
         return {}
     owner = project.models[project.models[model].share_search_with or model]
@@ -199,9 +199,9 @@ def largest_arity(project: Project, dataset: str, model: str) -> dict[str, int]:
 
 
 def costs_of_trials(work: Workload, stages: Stages) -> StepCosts:
-    """Return the costs of trials, each of which trains a model, ranks and deletes the model.
+    """Return the costs of trials, which train a model, rank, and delete the model.
 
-    Later stages extend the most expensive trial of a stage.
+    Later stages extend the most expensive trial.
     """
     given = work.hyperparameters
     costs = []
@@ -219,7 +219,7 @@ def costs_of_trials(work: Workload, stages: Stages) -> StepCosts:
 def ratios_of(project: Project) -> Ratios:
     """Return the ratios of measured to estimated costs by dataset, model and step.
 
-    The costs of all finished measurements of a step are added, so the largest copies count most.
+    Both are sums over copies, so that the largest copies count most.
     """
     sums: dict[tuple[str, str, str], tuple[np.ndarray, np.ndarray]] = {}
     with OUT.open(encoding="utf-8", newline="") as file:
@@ -230,7 +230,7 @@ def ratios_of(project: Project) -> Ratios:
             estimated = np.array([START_SECONDS + seconds, MEASURED_PROCESS + private, disk])
             columns = ("cpu_seconds", "private_bytes", "written_bytes")
             measured = np.array([float(row[column]) for column in columns])
-            if row["step"] not in ("train", "estimate"):  # What other steps write does not count.
+            if row["step"] not in ("train", "estimate"):  # files of other steps do not count
                 measured[2] = estimated[2] = 1.0
             key = row["dataset"], row["model"], row["step"]
             before = sums.get(key, (np.zeros(3), np.zeros(3)))
@@ -239,7 +239,7 @@ def ratios_of(project: Project) -> Ratios:
 
 
 def estimate_of(project: Project, row: Mapping[str, str]) -> StepCosts:
-    """Return the estimated costs of a step that was measured on a copy of a dataset."""
+    """Return the estimated costs of a measured step."""
     dataset = row["dataset"]
     model = row["model"]
     n = float(row["n_train"])
@@ -267,7 +267,7 @@ def table_row(
     ratio: Ratio = MEASURED_NOTHING,
     mapped: float = 0.0,
 ) -> Row:
-    """Return a row of the table: seconds, and megabytes of memory and on disk."""
+    """Return a row, in seconds and megabytes of memory and disk."""
     seconds = START_SECONDS + ratio.seconds * costs.seconds
     memory = PROCESS + (ratio.private * costs.private + mapped) / 1e6
     amounts = (seconds, memory, ratio.disk * costs.disk / 1e6)
@@ -275,5 +275,5 @@ def table_row(
 
 
 def rounded(amount: float) -> int:
-    """Return an amount as a whole number of at most three significant digits."""
+    """Round to at most three significant digits."""
     return round(float(f"{amount:.3g}"))

@@ -1,8 +1,8 @@
-"""Measure the costs of the workflow's steps on synthetic copies of datasets.
+"""Measurements of the workflow's steps on synthetic copies of datasets.
 
 A copy has as many labels and features as a dataset of the catalogue, but only a share of its
-instances. Each step is the command of its rule and runs in its own process, whose memory is read
-from /proc while it runs. `benchmarks.cost_table` scales the costs to the whole datasets.
+instances, so `benchmarks.cost_table` scales the costs. Each step is the command of its rule in a
+separate process, whose memory is read from /proc while it runs.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ COLUMNS = (
 )
 STEPS = ("prepare", "train", "estimate", "thresholds", "rank", "forest", "tune", "sweep")
 USUAL = STEPS[:6]
-SCORING = ("rank", "forest")  # Steps that predict the test set only.
-# Forests have fewer trees than in the suites, because each tree costs as much as the others.
+SCORING = ("rank", "forest")  # predict the test set only
+# Fewer than in the suites, because all trees of a forest cost the same
 TREES = {"fastxml": 5, "ldsm": 3, "parabel": 1}
-MOST_ROWS = 10_000  # Maximum number of test instances, so that predictions take minutes.
-INTERVAL = 0.02  # Seconds between two readings of a process's memory.
+MOST_ROWS = 10_000  # test instances at most, so that predictions take minutes
+INTERVAL = 0.02  # seconds between two readings of a process's memory
 FINISHED = "finished"
 FEWER = ", ".join(f"{name} {n}" for name, n in TREES.items())
 HELP = """Measure steps of models on a synthetic copy of a dataset, and append costs to a CSV file.
@@ -69,39 +69,38 @@ except the number of trees, and deleted after their last step."""
 
 
 class Usage(NamedTuple):
-    """Hold what a process used."""
+    """Costs and end of a process."""
 
     cpu_seconds: float
     wall_seconds: float
-    #: Largest resident memory, and the largest parts of it that are private to the process or
-    #: mapped from files.
+    #: Largest resident memory, and its largest private and mapped parts.
     peak_bytes: int
     private_bytes: int
     mapped_bytes: int
-    #: The exit status, or minus the number of the signal that ended the process.
+    #: Exit status, or minus the number of the signal that ended it.
     status: int
     #: `FINISHED`, or why the process did not finish.
     outcome: str
-    #: The load of the machine when the process started.
+    #: Load of the machine at the start.
     load: float
 
 
 class Job(NamedTuple):
-    """A step of the workflow, as the command that its rule runs."""
+    """A step, as the command of its rule."""
 
     step: str
-    #: The file or folder that an earlier step writes for this one.
+    #: File or folder from an earlier step.
     needs: Path
-    #: The words of the command after the name of the step, without the number of threads.
+    #: Words of the command after the name of the step, without the number of threads.
     words: Sequence[str]
     written: Sequence[Path]
-    #: The training instances of the model: 80 % of them, or all.
+    #: Training instances of the model: 80 % of them, or all.
     split: str = "80"
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A synthetic copy of a dataset, in a folder that is laid out like a run of the workflow."""
+    """A synthetic copy of a dataset, in a folder with the layout of a run."""
 
     folder: Path
     dataset: str
@@ -109,11 +108,11 @@ class Copy:
     threads: int
     #: Wall seconds after which a step is stopped.
     limit: float
-    #: Number of trees of each forest, or None for the number in `TREES`.
+    #: Trees of each forest, or None for the number in `TREES`.
     trees: int | None
 
     def run(self, words: Sequence[str]) -> Usage:
-        """Run a command in the folder, and return what it used."""
+        """Run a command in the folder."""
         return usage(words, self.folder, self.limit)
 
     def path(self, pattern: paths.Pattern, **values: object) -> Path:
@@ -127,9 +126,7 @@ class Copy:
             return size_of(self.project(None), self.dataset)
 
     def project(self, tuning: str | None) -> Project:
-        """Return the configuration of the suites, with fewer trees and with the threads of this
-        benchmark.
-        """
+        """Return the suites with fewer trees and this benchmark's threads."""
         project = Project.read(
             {"papers": ["plt2016"], "threads": self.threads, "tuning": tuning}, ROOT / "config"
         )
@@ -185,7 +182,7 @@ def bench_costs(
     work: Path,
     out: Path,
 ) -> None:
-    """Measure the given steps of each model that the model has."""
+    """Measure the given steps of each model."""
     copy = Copy(work.absolute() / f"one-in-{one_in}", name, one_in, threads, 60.0 * minutes, trees)
     project = copy.project(None)
     for model in models:
@@ -222,18 +219,13 @@ def prepare(copy: Copy, project: Project, out: Path) -> None:
 
 
 def compile_models(models: Sequence[str], cores: int) -> None:
-    """Compile the kernels of the models and of all suites' methods, so that no step is measured
-    with compilation.
-    """
+    """Compile all kernels, so that no step includes it."""
     for file in sorted((ROOT / "config/papers").glob("*.yaml")):
         compile_groups(kernels_of(read_suite(file), models).values(), cores)
 
 
 def measure(copy: Copy, project: Project, model: str, steps: Sequence[str], out: Path) -> None:
-    """Measure the given steps of one model.
-
-    A step is left out if an earlier step did not write its input.
-    """
+    """Measure steps of one model, except those whose input is missing."""
     searching = copy.project("auto")
     for job in jobs_of(copy, project, searching, model):
         if job.step in steps and job.needs.exists():
@@ -297,10 +289,7 @@ def jobs_of(copy: Copy, project: Project, searching: Project, model: str) -> lis
 
 
 def jobs_of_sweeps(copy: Copy, project: Project, model: str, named: Sequence[str]) -> list[Job]:
-    """Return the jobs of a model's sweeps.
-
-    A sweep reads the record of a training on the whole training set.
-    """
+    """Return the jobs of sweeps, which read the record of a training on all instances."""
     full = copy.path(paths.FULL, model=model, seed=0)
     to = ["--out", str(full / "model"), "--record", str(full / "train.json")]
     jobs = []
@@ -327,7 +316,7 @@ def jobs_of_sweeps(copy: Copy, project: Project, model: str, named: Sequence[str
 
 
 def record(out: Path, copy: Copy, project: Project, model: str, job: Job, used: Usage) -> None:
-    """Append a row to the file ``out``, and print it."""
+    """Append a row to ``out``, and print it."""
     size = copy.size
     share = project.settings.validation_share
     n_train = int(size.n_train)
@@ -377,10 +366,7 @@ def record(out: Path, copy: Copy, project: Project, model: str, job: Job, used: 
 
 
 def usage(words: Sequence[str], folder: Path, limit: float) -> Usage:
-    """Run a command, stop it after ``limit`` wall seconds, and return what it used.
-
-    Its messages go to costs.log.
-    """
+    """Return the costs of a command, stopped after ``limit`` seconds, with messages in a log."""
     log = folder / "costs.log"
     load = os.getloadavg()[0]
     peak = private = mapped = 0
@@ -405,7 +391,7 @@ def usage(words: Sequence[str], folder: Path, limit: float) -> Usage:
         process.terminate()
         raise
     seconds = time.monotonic() - started
-    # Popen cannot know it, because wait4 has taken it.
+    # wait4 has taken the status from Popen
     process.returncode = os.waitstatus_to_exitcode(status)
     outcome = FINISHED
     if is_stopped:
@@ -418,10 +404,7 @@ def usage(words: Sequence[str], folder: Path, limit: float) -> Usage:
 
 
 def children_of(pid: int) -> list[int]:
-    """Return the process ids of a process's children.
-
-    A step works in a child of the process of its command.
-    """
+    """Return a process's children, because a step works in a child of its command."""
     with suppress(OSError):
         return [
             int(word)
@@ -431,11 +414,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def memory_of(pid: int) -> dict[str, int]:
-    """Return the peak of a process's resident memory, and its private and mapped parts now, in
-    bytes.
-
-    The result is empty if the process has ended.
-    """
+    """Return peak, private and mapped bytes of a process, or {} after its end."""
     with suppress(OSError):
         lines = (
             Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -447,7 +426,7 @@ def memory_of(pid: int) -> dict[str, int]:
 
 
 def bytes_of(file: Path) -> int:
-    """Return the bytes of a file or folder, or 0 if it does not exist."""
+    """Return the bytes of a file or folder, or 0 if it is missing."""
     if file.is_dir():
         return folder_bytes(file)
     if file.is_file():

@@ -1,6 +1,4 @@
-"""Measure how much worse default settings of estimators are than a random search on the same
-dataset.
-"""
+"""How much worse default settings are than a random search on the same dataset."""
 
 from __future__ import annotations
 
@@ -23,11 +21,11 @@ DEFAULT = "default"
 SEARCHED = "best of the search"
 VALIDATION = "P@1, validation"
 TEST = "P@1, test"
-SECONDS = 60  # CPU seconds after which no trial starts.
-MOST = 10_000  # Maximum number of training instances, and of validation instances, of a trial.
-WARM_UP = 60  # Number of instances on which kernels are compiled before measuring.
+SECONDS = 60  # CPU seconds after which no trial starts
+MOST = 10_000  # training instances, and validation instances, of a trial
+WARM_UP = 60  # instances on which kernels are compiled before measuring
 SIZES: tuple[str, ...] = ("n_train", "d", "m")
-# Trials use only 5 trees, because all settings gain equally from more trees.
+# Few, because all settings gain equally from more trees
 FOREST: Hyperparameters = {"n_trees": 5}
 STEP = {"low": 0.03, "high": 3, "log": True}
 WEIGHT = {"low": 0.1, "high": 30, "log": True}
@@ -96,10 +94,7 @@ SPACES: dict[str, dict[str, object]] = {
     ),
 )
 def bench_defaults(data: Path, estimators: tuple[str, ...], trials: int) -> Report:
-    """Compare default settings with the best settings of a random search on the validation set.
-
-    The default settings and the best settings are each scored once on the test set.
-    """
+    """Score default settings and a search's best on validation, each once on the test set."""
     prepared = Prepared(data)
     size = ", ".join(f"{prepared.meta[count]} {count}" for count in SIZES)
     about = f"{size}, at most {MOST} training instances in a trial"

@@ -1,11 +1,8 @@
-"""Compare xmlc with programs that were measured on other machines (``elsewhere.csv``).
+"""Comparisons with programs that were measured on other machines (``elsewhere.csv``).
 
-Each result is valid for one train/test split and one form of the rows (raw, or scaled to unit
-length). The class `Elsewhere` compares only results with the same split and form. Times from the
-other machine are scaled to this machine. To find the scale of times, napkinXC's liblinear PLT is
-trained on this machine and on the other machine. On this machine, napkinXC's PLT is trained in the
-same rounds as the contenders. The scale is the training time of napkinXC's PLT on this machine,
-divided by its training time on the other machine.
+`Elsewhere` compares only results with the same train/test split and the same form of the rows, raw
+or scaled to unit length. It scales times to this machine by the training time of napkinXC's
+liblinear PLT, measured here in the same rounds as the contenders, over that on the other machine.
 """
 
 from __future__ import annotations
@@ -32,8 +29,7 @@ UNIT_ROWS = "unit"
 ALL = "all"
 CALIBRATION = "calibration"
 CALIBRATION_METHOD = "PLT, liblinear"
-# Maps a digest of the test set's label sets (the first digits of SHA-256) to the name of the
-# train/test split.
+# Train/test splits by a digest of the test set's label sets (first digits of SHA-256)
 SPLITS = {
     "ad7cd9ef8e263afd": "repository 1",  # delicious
     "b55c543cb0bc8d4a": "repository 1",  # bibtex
@@ -43,10 +39,10 @@ SPLITS = {
 
 @dataclass(frozen=True)
 class Figure:
-    """Hold one measured result of another program, which is a line of ``elsewhere.csv``."""
+    """A result of another program, which is a line of ``elsewhere.csv``."""
 
     dataset: str
-    #: Name of xmlc's contender with which the result is compared.
+    #: xmlc's contender to compare with.
     method: str
     program: str
     #: Task, measure and unit, as in `Row`.
@@ -54,26 +50,23 @@ class Figure:
     measure: str
     value: float
     unit: str
-    #: Name of the train/test split, as in `SPLITS`. For a time, the split is "any", because a time
-    #: depends only on the sizes of the split.
+    #: A name in `SPLITS`, or "any" for a time, which depends only on the sizes.
     split: str
     #: Form of the rows: unit (scaled to length 1), raw, or any.
     rows: str
-    #: The test instances for which labels were ranked, such as "all" or "first 3000".
+    #: Ranked test instances, such as "all" or "first 3000".
     subset: str
     machine: str
     source: str
 
     @property
     def name(self) -> str:
-        """Return the name of the program and its method, as in the column ``contender`` of a
-        row.
-        """
+        """Return the program and its method."""
         return f"{self.program}: {self.method}"
 
     @property
     def is_time(self) -> bool:
-        """Return whether the result is a time, which depends on the machine."""
+        """Return whether the result depends on the machine."""
         return self.unit.split()[0] in PER_SECOND
 
 
@@ -86,9 +79,7 @@ def read_figures() -> tuple[Figure, ...]:
 
 
 def split_of(Y_test: sparse.csr_array) -> str:
-    """Return the name of a dataset's split, or "unknown" if its test label sets are not in
-    `SPLITS`.
-    """
+    """Return the split by its test label sets, or "unknown"."""
     digest = hashlib.sha256(np.ascontiguousarray(Y_test.indptr, dtype=np.int64).data)
     digest.update(np.ascontiguousarray(Y_test.indices, dtype=np.int32).data)
     return SPLITS.get(digest.hexdigest()[:16], "unknown")
@@ -97,10 +88,9 @@ def split_of(Y_test: sparse.csr_array) -> str:
 def figures_for(
     dataset: str, method: str, split: str, rows: str, subset: str = ALL
 ) -> list[Figure]:
-    """Return the results with which the contender ``method`` is compared.
+    """Return the results to compare with a contender.
 
-    The fields ``split``, ``rows`` and ``subset`` of a returned result (see `Figure`) are the given
-    value or "any".
+    Their ``split``, ``rows`` and ``subset`` (`Figure`) are the given value or "any".
     """
     return [
         figure
@@ -113,13 +103,12 @@ def figures_for(
 
 
 def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
-    """Return the task whose time determines the scale: the training of napkinXC's liblinear PLT on
-    one thread.
+    """Return the task whose time gives the scale: training napkinXC's liblinear PLT on one thread.
 
     Raises
     ------
     XmlcError
-        napkinXC is not installed.
+        If napkinXC is not installed.
     """
     try:
         from napkinxc.models import PLT
@@ -136,31 +125,16 @@ def calibration_task(X: sparse.csr_array, Y: sparse.csr_array) -> Task:
 
 
 class Elsewhere:
-    """Add results that were measured elsewhere to a report on one dataset.
+    """Results from elsewhere for a report on one dataset.
 
-    Parameters
-    ----------
-    data : Data
-    contenders : iterable of str
-        Names of xmlc contenders.
-    form : {"unit", "raw"}
-        Form of the rows on which the contenders are trained.
-    subset : str
-        The test instances for which the contenders rank labels, such as "all" or "first 3000".
-    calibrate : bool
-        Whether to scale times to this machine.
-
-    Attributes
-    ----------
-    tasks : list of Task
-        The task whose time determines the scale. If no scaling was requested, or if no result from
-        another machine fits, the list of tasks is empty. Measure the task in ``tasks`` in the same
-        rounds as the contenders' tasks.
+    They fit the xmlc ``contenders``, the ``form`` of the rows (unit or raw) and the ``subset`` of
+    ranked test instances. ``tasks`` has the task whose time gives the scale, to measure in the same
+    rounds as the contenders' tasks, but is empty without ``calibrate`` or results.
 
     Raises
     ------
     XmlcError
-        napkinXC is needed but not installed.
+        If napkinXC is needed but not installed.
     """
 
     def __init__(
@@ -182,9 +156,7 @@ class Elsewhere:
             self.tasks = [calibration_task(data.X, data.Y)]
 
     def compare(self, report: Report) -> None:
-        """Add results of other machines to a report of measured tasks, compare them with xmlc, and
-        add a remark.
-        """
+        """Add the results to a report of measured tasks, with comparisons and a remark."""
         here = [report.value(task.contender, task.name, TIME) for task in self.tasks]
         scale = None
         if here:

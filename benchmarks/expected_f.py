@@ -1,9 +1,7 @@
-"""Compare ExpectedF with tuned thresholds and top k.
+"""A comparison of ExpectedF with tuned thresholds and top k.
 
-Thresholds are tuned with labels, but ExpectedF needs only probability estimates to maximise the
-expected macro-F.
-
-All thresholds are tuned on a fifth of the training set.
+Thresholds are tuned with labels, on a fifth of the training set, whereas ExpectedF maximises the
+expected macro-F by probability estimates only.
 """
 
 from __future__ import annotations
@@ -38,11 +36,11 @@ PART = "80 %"
 WHOLE = "100 %"
 GIVEN = "given"
 BEST = "best of three on the 20 %"
-# Priors of labels always come from the 80 % split, even for a model trained on all data.
+# Priors of labels always come from the 80 % split, even for a model trained on all data
 PRIOR = " with prior"
-# `CONVENTIONS` maps each convention for 0/0 to two names: the measure for which thresholds are
-# tuned, and the ExpectedF with which these thresholds are compared. If 0/0 counts as 0, macro-F
-# over all labels is proportional to macro-F over the labels present in the test set.
+# By convention for 0/0, the measure for which thresholds are tuned, and the ExpectedF to compare.
+# If 0/0 counts as 0, macro-F over all labels is proportional to that over the labels in the test
+# set.
 OURS = {zero: f"ExpectedF(zero_division={zero})" for zero in (0, 1)}
 CONVENTIONS = {
     "macro_f": ("macro_f", OURS[1]),
@@ -52,26 +50,22 @@ CONVENTIONS = {
 COMPARED = ("macro_f", "macro_f_present")
 MODEL = "Model of config/papers/plt2016.yaml; repeatable."
 TOP = 5
-# Sizes of the subsets of the test set to which ExpectedF is fitted. Each fitted ExpectedF predicts
-# the label sets of all test instances.
+# Test instances to which ExpectedF is fitted before it predicts all label sets
 SIZES = (100, 300, 1000, 3000)
-# Labels are divided into bands by their numbers of training instances. `BANDS` lists the smallest
-# number of training instances in each band.
+# Bands of labels, by their smallest number of training instances
 BANDS = (0, 1, 2, 4, 11, 101)
 OTHERWISE: dict[str, Hyperparameters] = {"fastxml": {"n_trees": 30}}
 MIN_SHARE = OutOfFold.threshold
-Score = tuple[tuple[str, str, str], float]  # A score and its key (training split, task, measure).
+Score = tuple[tuple[str, str, str], float]  # key (training split, task, measure) and score
 
 
 class Estimates(NamedTuple):
-    """Hold the estimates of one seed, the true labels of the validation set, and the priors of the
-    labels.
-    """
+    """Estimates of one seed, true labels of the validation set, and priors."""
 
     held_out: sparse.csr_array
     Y: sparse.csr_array
     priors: np.ndarray
-    # Maps each training split to the test estimates of its model.
+    # Test estimates of the model of each training split.
     of_test: dict[str, sparse.csr_array]
 
 
@@ -85,9 +79,8 @@ class Estimates(NamedTuple):
 def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
     """Measure macro-F on the test set with three conventions for 0/0.
 
-    The folder may contain ``estimates.txt.xz`` and ``labels.txt.xz`` instead of a dataset. If the
-    folder has the two files, a random half of the instances in the files is the validation set. The
-    other half is the test set.
+    Instead of a dataset, the folder may have ``estimates.txt.xz`` and ``labels.txt.xz``, whose
+    random halves become the validation set and the test set.
     """
     if (data / "estimates.txt.xz").exists():
         Y_test, halves = halves_of(data)
@@ -137,9 +130,7 @@ def bench_expected_f(data: Path, models: tuple[str, ...], seeds: int) -> Report:
 
 
 def estimates_of(data: Data, model: str, seed: int) -> Estimates:
-    """Return the test estimates of a model trained on 80 % of the data, and of a model trained on
-    all of it.
-    """
+    """Return estimates of models trained on 80 % of the data and on all of it."""
     fit = fit_mask(data.X.shape[0], 0.2, seed)
     name, values = paper_setting("plt2016", model, data.name, OTHERWISE.get(model))
     part = make_estimator(name, values, seed).fit(data.X[fit], data.Y[fit])
@@ -154,10 +145,7 @@ def estimates_of(data: Data, model: str, seed: int) -> Estimates:
 
 
 def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
-    """Divide the instances into halves for test and validation.
-
-    Return the true labels of the test half, and the `Estimates` of the model.
-    """
+    """Return the true labels of the test half, and the estimates of the model."""
     spe, _ = load(folder / "estimates.txt.xz", "svmlight")
     _, Y = load(folder / "labels.txt.xz", "svmlight", n_labels=spe.shape[1])
     order = np.random.RandomState(0).permutation(spe.shape[0])
@@ -168,11 +156,7 @@ def halves_of(folder: Path) -> tuple[sparse.csr_array, Estimates]:
 def scores_of(
     estimates: Estimates, Y_test: sparse.csr_array, size: int, seed: int
 ) -> Iterator[Score]:
-    """Yield the test scores of all methods.
-
-    As baselines, one method predicts the best ``TOP`` labels of each instance, and another method
-    the best ``size`` labels.
-    """
+    """Yield the test scores of all methods, and of the best ``TOP`` and ``size`` labels."""
     tuned = {}
     for method in METHODS:
         for by, found in tuned_by_each(method, *estimates[:3], MIN_SHARE).items():
@@ -207,10 +191,9 @@ def scores_of(
 def fitted_to_others(
     spe: sparse.csr_array, held_out: sparse.csr_array, seed: int
 ) -> Iterator[tuple[str, str, ExpectedF]]:
-    """Yield ExpectedF methods that are fitted to subsets of the test set or to the validation set,
-    with and without a minimum probability.
+    """Yield ExpectedF methods fitted to subsets of the test set or to the validation set.
 
-    Each yielded item consists of a task, a measure and a fitted method.
+    Each has variants with and without a minimum probability.
     """
     order = np.random.RandomState(seed).permutation(spe.shape[0])
     others = {f"{size}": spe[order[:size]] for size in SIZES if size < spe.shape[0]} | {
@@ -226,7 +209,7 @@ def fitted_to_others(
 
 
 def best_labels(ranked: np.ndarray, spe: sparse.csr_array) -> sparse.csr_array:
-    """Convert ranked labels to label sets. Entries -1 in the ranking are ignored."""
+    """Convert a ranking to label sets, without entries -1."""
     rows, ranks = np.nonzero(ranked >= 0)
     return sparse.csr_array(
         (np.ones(rows.size, dtype=bool), (rows, ranked[rows, ranks])), shape=spe.shape
@@ -236,9 +219,7 @@ def best_labels(ranked: np.ndarray, spe: sparse.csr_array) -> sparse.csr_array:
 def sums_of(
     spe: sparse.csr_array, Y_train: sparse.csr_array, Y_test: sparse.csr_array
 ) -> Iterator[Score]:
-    """Yield the number of labels, the number of positives and the sum of estimates for each of
-    `BANDS`.
-    """
+    """Yield labels, positives and the sum of estimates of each of `BANDS`."""
     known, positives = (np.bincount(Y.indices, minlength=Y.shape[1]) for Y in (Y_train, Y_test))
     sums = np.bincount(spe.indices, weights=spe.data, minlength=spe.shape[1])
     for low, end in pairwise((*BANDS, np.inf)):

@@ -1,6 +1,4 @@
-"""Measure how fast FastXML trains and ranks on one and on several threads, compared with the
-authors' program.
-"""
+"""Speed of FastXML on one and on several threads, compared with the authors' program."""
 
 from __future__ import annotations
 
@@ -22,8 +20,7 @@ from xmlc.models.fastxml import FastXML
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
 
-# Number of trees of the forest that was measured elsewhere on a dataset. For datasets that are not
-# in TREES_ELSEWHERE, forests have the paper's 50 trees.
+# Trees of the forest that was measured elsewhere; on other datasets the paper's 50
 TREES_ELSEWHERE = {"tib-core-26k": 10}
 
 
@@ -39,7 +36,7 @@ TREES_ELSEWHERE = {"tib-core-26k": 10}
 def bench_fastxml(
     data: Path, trees: int | None, baselines: bool, threads: int, rounds: int
 ) -> Report:
-    """Measure training and prediction on one thread and on several threads."""
+    """Measure training and prediction on one and several threads."""
     dataset = Data.read(data)
     setting = paper_setting("plt2016", "fastxml", "", FASTXML_OTHERWISE).hyperparameters
     setting["n_trees"] = trees or TREES_ELSEWHERE.get(dataset.name, setting["n_trees"])

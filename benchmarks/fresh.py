@@ -1,9 +1,7 @@
-"""Train and measure one program in a fresh process.
+"""One program, trained and measured in a fresh process.
 
-`benchmarks.programs` runs this file as a script.
-
-Import each program only when it is used, because xmlc is not in the environments of PECOS and
-LibMultiLabel.
+`benchmarks.programs` runs this file as a script, which imports each program only when it is used,
+because the environments of PECOS and LibMultiLabel lack xmlc.
 """
 
 from __future__ import annotations
@@ -26,32 +24,27 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-# Rankings whose time is measured have TOP labels. Rankings from which label sets are made have LONG
-# labels.
+# TOP labels in rankings whose time is measured, LONG in rankings for label sets
 TOP = 5
 LONG = 100
-# A measurement consists of a warm-up on WARM_UP rows, and of ROUNDS rounds. Each round predicts a
-# batch of TIMED rows and REQUESTS single rows.
+# After a warm-up on WARM_UP rows, each of ROUNDS rounds has a batch of TIMED rows and REQUESTS
+# single rows
 WARM_UP = 300
 TIMED = 2000
 REQUESTS = 200
 ROUNDS = 3
-BATCH = 256  # Number of rows that LibMultiLabel's own command predicts at a time.
-# Minimum number of labels for which LibMultiLabel trains a tree instead of one-vs-rest. On
-# tib-core-26k, one-vs-rest needs 23 GB.
+BATCH = 256  # rows that LibMultiLabel's command predicts at a time
+# Labels from which LibMultiLabel trains a tree, because one-vs-rest needs 23 GB on tib-core-26k
 TREE_FROM = 10_000
-SLOPE = 3  # LibMultiLabel's trees estimate a probability as sigmoid(3 * decision value).
-# Labels and their scores, best first. Label -1 fills empty places.
+SLOPE = 3  # LibMultiLabel's trees estimate a probability as sigmoid(3 * decision value)
+# Labels and their scores, best first, with label -1 in empty places
 Ranking = tuple[np.ndarray, np.ndarray]
 
 
 class Estimator:
-    """Measure an estimator of xmlc, or a class with the same interface, with default settings on
-    one thread.
-    """
+    """An estimator with xmlc's interface, with default settings on one thread."""
 
-    # Name of the program's package, whose version is recorded. If the name is empty, the commit of
-    # xmlc is recorded.
+    # The program's package, whose version is recorded. Without it, xmlc records its commit.
     distribution = ""
     n_requests = REQUESTS
 
@@ -70,21 +63,21 @@ class Estimator:
         self.model = type(self.model).load(folder).set_params(n_jobs=1)
 
     def rank(self, X: sparse.csr_array, k: int) -> Ranking:
-        """Return the best labels of each instance, at most k, and the scores of these labels."""
+        """Return at most k labels of each instance, best first, and their scores."""
         return self.model.predict_top_k(X, k)
 
     def sets(self, X: sparse.csr_array) -> sparse.csr_array | None:
-        """Return the label sets that the program predicts, or None if it only ranks labels."""
+        """Return the predicted label sets, or None if the program only ranks."""
         if self.distribution:
             return None
         return self.model.predict(X)
 
     def request(self, x: sparse.csr_array) -> Any:
-        """Convert one instance to the argument of the method `one`."""
+        """Convert one instance to the argument of `one`."""
         return x.indices, x.data
 
     def one(self, request: Any) -> object:
-        """Rank the best labels of one instance, which was converted by the method `request`."""
+        """Rank the labels of a converted instance."""
         return self.model.rank_one(*request, TOP)
 
 
@@ -109,7 +102,7 @@ class _NapkinXC(Estimator):
 
 
 class _Pecos(Estimator):
-    """Train XR-Linear as in the documentation of PECOS."""
+    """XR-Linear as in the documentation of PECOS."""
 
     distribution = "libpecos"
 
@@ -146,16 +139,12 @@ class _Pecos(Estimator):
 
 
 class _LibMultiLabel(Estimator):
-    """Train LibMultiLabel's one-vs-rest model, or LibMultiLabel's tree if there are many labels.
-
-    The one-vs-rest model predicts the labels with positive decision values. LibMultiLabel's tree
-    only ranks labels.
-    """
+    """LibMultiLabel's one-vs-rest, or its tree for many labels, which only ranks."""
 
     distribution = "libmultilabel"
 
     def __init__(self) -> None:
-        # LibMultiLabel's trainer starts a thread for each core.
+        # LibMultiLabel's trainer starts a thread for each core
         one = {"cpu_count": lambda logical=True: 1}
         vars(import_module("psutil")).update(one)
         self.linear = import_module("libmultilabel.linear")
@@ -173,7 +162,7 @@ class _LibMultiLabel(Estimator):
     def store(self, folder: Path) -> None:
         file = folder / "model.pickle"
         file.write_bytes(pickle.dumps(self.model, protocol=pickle.HIGHEST_PROTOCOL))
-        # It is safe to unpickle the file, because the same process has just written it.
+        # Safe, because this process has just written the file
         self.model = pickle.loads(file.read_bytes())
 
     def rank(self, X: sparse.csr_array, k: int) -> Ranking:
@@ -205,9 +194,7 @@ class _LibMultiLabel(Estimator):
 
 
 class _OneVsRest(Estimator):
-    """Train scikit-learn's one-vs-rest with a linear classifier of scikit-learn, all with default
-    settings.
-    """
+    """scikit-learn's one-vs-rest with one of its linear classifiers, all with default settings."""
 
     distribution = "scikit-learn"
     # scikit-learn calls each label's classifier, so a request for 10,000 labels takes seconds
@@ -220,7 +207,7 @@ class _OneVsRest(Estimator):
     def fit(self, X: sparse.csr_array, Y: sparse.csr_array) -> None:
         one_vs_rest = import_module("sklearn.multiclass").OneVsRestClassifier
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # A label of the warm-up may be in all rows or in none.
+            warnings.simplefilter("ignore")  # a label of the warm-up may be in all rows or in none
             self.model = one_vs_rest(self.linear()).fit(
                 self.request(X), sparse.csr_matrix(Y, dtype=np.int64)
             )
@@ -249,7 +236,7 @@ class _OneVsRest(Estimator):
         return self.rank(request, TOP)
 
 
-# napkinXC's defaults.
+# napkinXC's defaults
 NAPKINXC = {"optimizer": "liblinear", "tree_type": "hierarchicalKmeans", "arity": 2}
 XMLC = {
     name: name
@@ -270,9 +257,7 @@ ONE_VS_REST: dict[str, Callable[[], Estimator]] = {
 
 
 def megabytes(field: str) -> float:
-    """Return a memory field of this process in MB, such as VmRSS (present memory) or VmHWM
-    (peak).
-    """
+    """Return MB of this process, such as VmRSS (present) or VmHWM (peak)."""
     (line,) = (
         line
         for line in Path("/proc/self/status").read_text().splitlines()
@@ -282,7 +267,7 @@ def megabytes(field: str) -> float:
 
 
 def least(call: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """Return the minimum CPU seconds of several calls of a function."""
+    """Return the minimum CPU seconds of several calls."""
     turns = []
     for _ in range(rounds):
         start = time.process_time()
@@ -292,10 +277,7 @@ def least(call: Callable[[], object], rounds: int = ROUNDS) -> float:
 
 
 def trained_within(seconds: float, train: Callable[[], object]) -> bool:
-    """Train, and return whether the training needed less CPU time than the limit.
-
-    Stop it after the limit.
-    """
+    """Train until a limit of CPU seconds, and return whether it sufficed."""
 
     def stop(*_: object) -> None:
         raise TimeoutError
@@ -312,21 +294,19 @@ def trained_within(seconds: float, train: Callable[[], object]) -> bool:
 
 
 def measure(name: str, data: Path, out: Path, seconds: float = 0) -> None:
-    """Train a program, save and load its model, and write its costs, ranking and label sets to a
-    folder.
+    """Train a program, save and load its model, and write its costs, ranking and label sets.
 
-    If ``seconds`` is not 0, the training is stopped after this CPU time, and only the costs are
-    written.
+    Training stops after ``seconds`` of CPU time (unless 0), and then only the costs are written.
     """
     X, Y, X_test = (
         sparse.csr_array(sparse.load_npz(data / f"{part}.npz")) for part in ("X", "Y", "X_test")
     )
     program = (PROGRAMS | ONE_VS_REST)[name]()
     few = Y[:WARM_UP]
-    # Compile the kernels before any measurement.
+    # Compiles the kernels before any measurement
     program.fit(X[:WARM_UP], few[:, np.unique(few.indices)])
     program.rank(X[:WARM_UP], TOP)
-    Path("/proc/self/clear_refs").write_text("5")  # Reset the peak memory of this process.
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak memory of this process
     before = megabytes("VmRSS")
     start = time.process_time()
     finished = trained_within(seconds, lambda: program.fit(X, Y))

@@ -1,8 +1,6 @@
-"""Convert another program's estimates to a dataset and scores.
+"""Another program's estimates as a dataset, half training set and half test set, and scores.
 
-One half of the instances is the training set, and the other half is the test set. The suite
-`neural` evaluates models from files with their estimates, without the models' programs. The page
-docs/estimates.md explains how to add estimates of other models.
+From such files, the suite `neural` evaluates models without their programs (docs/estimates.md).
 """
 
 from __future__ import annotations
@@ -20,31 +18,29 @@ from xmlc.data import load
 from xmlc.kernels.counter_random import random_permutation
 from xmlc.suite.steps.prepared import fit_mask
 
-# Seed and random stream of the split into halves.
+# Seed and random stream of the split into halves
 SPLIT = 0
 HALVES = 1
 HELP = (
     "Convert SOURCE to a dataset and to the scores of a model.\n\nSOURCE has estimates.txt.xz and "
     "labels.txt.xz."
 )
-# Share of the training set that is held out for validation, as in `xmlc prepare`.
+# Held out for validation, as in `xmlc prepare`
 VALIDATION_SHARE = 0.2
-SEEDS = 5  # Each seed holds out other instances.
+SEEDS = 5  # each seed holds out other instances
 
 
 @group.command(help=HELP)
 @click.argument("source", type=FOLDER)
 def halves(source: Path) -> None:
-    """Write the dataset resources/manual/NAME and the estimates scores/NAME from a source folder
-    with the name NAME.
-    """
+    """Write resources/manual/NAME and scores/NAME from a source folder NAME."""
     name = source.resolve().name
     spe, _ = load(source / "estimates.txt.xz", "svmlight")
     _, Y = load(source / "labels.txt.xz", "svmlight", n_labels=spe.shape[1])
     train, test = np.split(random_permutation(Y.shape[0], SPLIT, HALVES), [Y.shape[0] // 2])
     with atomic_folder(Path("resources/manual", name)) as folder:
         for part, rows in (("trn", train), ("tst", test)):
-            # One constant feature is enough, because no model is trained on the data.
+            # One constant feature is enough, because no model is trained on the data
             sparse.save_npz(
                 folder / f"X.{part}.npz",
                 sparse.csr_array(np.ones((rows.size, 1), dtype=np.float32)),

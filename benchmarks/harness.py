@@ -1,9 +1,8 @@
-"""Run the tasks of a benchmark's contenders in turns, and collect the measurements in tidy rows.
+"""The tasks of a benchmark's contenders, run in turns, with the measurements in tidy rows.
 
-All tasks run in one process, one at a time. Rounds are interleaved, so that other load on the
-machine affects all contenders. Reports contain the minimum over rounds, because interference only
-adds time. Before measuring, benchmarks read their data and run every task once to compile its
-kernels.
+All tasks run in one process, one at a time, after their data are read and their kernels compiled.
+Rounds are interleaved, so that other load on the machine affects all contenders, and reports
+contain the minimum over rounds, because interference only adds time.
 """
 
 from __future__ import annotations
@@ -37,29 +36,25 @@ PREDICTION = "prediction of the best 5"
 TIME = "time"
 CPU_TIME = "CPU time"
 PER_INSTANCE = "ms per instance"
-TOP = max(K)  # Number of labels in a predicted ranking.
+TOP = max(K)  # labels in a predicted ranking
 
 
 @dataclass(frozen=True)
 class Row:
-    """Hold one measured or derived number of a benchmark."""
+    """A measured or derived number of a benchmark."""
 
     benchmark: str
     dataset: str
-    #: Name of the contender. A number that compares two contenders has both names, such as ``"ours
-    #: / baseline"``.
+    #: A contender, or two such as ``"ours / baseline"`` if the number compares them.
     contender: str
-    #: Name of the task, such as "training".
+    #: Such as "training".
     task: str
-    #: Name of the measure, such as "time" with the unit "ms per instance". If the measure is true
-    #: or false, the value is 1 or 0 and the unit is "yes or no".
+    #: Such as "time", with the unit "ms per instance". The unit "yes or no" means 1 or 0.
     measure: str
     unit: str
-    #: For a cost, the value is the minimum over all rounds. For a quality measure, such as P@1, the
-    #: value is a mean. A ratio with denominator 0 is NaN.
+    #: Minimum of a cost over all rounds, or mean of a quality. A ratio with denominator 0 is NaN.
     value: float
-    #: All measurements that ``value`` summarises. ``rounds`` is empty if ``value`` was computed
-    #: from other numbers.
+    #: Measurements that ``value`` summarises, none if it was computed from other numbers.
     rounds: tuple[float, ...] = ()
     threads: int = 1
     note: str = ""
@@ -67,18 +62,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Contender:
-    """Describe a program or method that takes part in a benchmark."""
+    """A program or method in a benchmark."""
 
-    #: The name of the contender in `Row.contender`.
+    #: As in `Row.contender`.
     name: str
-    #: A phrase that describes the contender's program and method.
+    #: A description of the program and method.
     what: str
     hyperparameters: Hyperparameters = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Data:
-    """Hold a dataset in memory: instances and label sets of the training set and the test set."""
+    """The training set and the test set in memory."""
 
     name: str
     X: sparse.csr_array
@@ -88,19 +83,13 @@ class Data:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Return a dataset that `xmlc prepare` wrote.
-
-        Raises
-        ------
-        XmlcError
-            The folder contains no dataset.
-        """
+        """Read a prepared dataset, or raise an `XmlcError` if the folder contains none."""
         prepared = Prepared(folder)
         return cls(prepared.meta["name"], *prepared.part("train"), *prepared.part("test"))
 
     @property
     def size(self) -> str:
-        """Return the numbers of instances, features and labels as text."""
+        """Return the sizes as text."""
         (n, d) = self.X.shape
         m = self.Y.shape[1]
         return (
@@ -111,27 +100,26 @@ class Data:
 
 @dataclass(frozen=True)
 class Task:
-    """Describe a task of a contender, whose time is measured."""
+    """A task of a contender, whose time is measured."""
 
     contender: str
     name: str
     call: Callable[[], Any]
-    #: Unit in which the time is reported. The first word of the unit is a key of `PER_SECOND`.
+    #: Its first word is a key of `PER_SECOND`.
     unit: str = "s"
-    #: Number by which the time of a call is divided, such as 3,185 for a time per instance if a
-    #: call predicts 3,185 instances.
+    #: Divisor of a call's time, such as its number of instances for a time per instance.
     work: float = 1.0
     threads: int = 1
 
 
-Key = tuple[str, str, int]  # Name of the contender, name of the task, and number of threads.
-Ranking = tuple[np.ndarray, np.ndarray]  # Labels and their scores.
+Key = tuple[str, str, int]  # contender, task, and number of threads
+Ranking = tuple[np.ndarray, np.ndarray]  # labels and their scores
 
 
 def ranking_task(
     contender: str, model: SparseProbabilityEstimator, X: sparse.csr_array, threads: int = 1
 ) -> Task:
-    """Return the task of ranking the best labels of all instances."""
+    """Return the task of ranking all rows of X."""
     return Task(
         contender,
         PREDICTION,
@@ -143,23 +131,7 @@ def ranking_task(
 
 
 class Report:
-    """Collect all measurements of one benchmark on one dataset.
-
-    Parameters
-    ----------
-    benchmark, dataset : str
-    about : str
-        One sentence about the size of the data and the measurements.
-    contenders : sequence of Contender
-
-    Attributes
-    ----------
-    rows : list of Row
-        All rows, in the order in which they were added.
-    remarks : list of str
-        Paragraphs of text below the tables.
-    environment : Environment
-    """
+    """All measurements of one benchmark on one dataset, with a sentence ``about`` both."""
 
     def __init__(
         self, benchmark: str, dataset: str, about: str, contenders: Iterable[Contender] = ()
@@ -182,23 +154,20 @@ class Report:
         rounds: Sequence[float] = (),
         **kw: Any,
     ) -> None:
-        """Add one row with the given values."""
+        """Add one row."""
         about = self.benchmark, self.dataset, contender, task, measure, unit
         self.rows.append(Row(*about, float(value), tuple(map(float, rounds)), **kw))
 
     def add_least(
         self, contender: str, task: str, measure: str, unit: str, rounds: Sequence[float], **kw: Any
     ) -> None:
-        """Add a row with the minimum of a cost over all rounds."""
+        """Add the minimum of a cost."""
         self.add(contender, task, measure, unit, min(rounds), rounds, **kw)
 
     def add_precision(
         self, contender: str, task: str, scores: Sequence[Sequence[float]], **kw: Any
     ) -> None:
-        """Add rows with P@1, P@3 and P@5 in percent, each as a mean over runs.
-
-        ``scores`` are fractions, shape (runs, 3).
-        """
+        """Add P@1, P@3 and P@5 in percent, means of the fractions ``scores``, shape (runs, 3)."""
         for k, runs in zip(K, zip(*scores), strict=True):
             self.add(
                 contender,
@@ -213,10 +182,7 @@ class Report:
     def add_same_bits(
         self, contender: str, task: str, differing: Sequence[str], threads: int
     ) -> None:
-        """Add a row that states whether a result is bit-identical to the result on one thread.
-
-        The row's note lists the arrays that differ.
-        """
+        """Add whether a result has the same bits as on one thread, and note differing arrays."""
         note = ""
         if differing:
             note = f"different bits: {', '.join(differing)}"
@@ -225,9 +191,7 @@ class Report:
     def add_rankings(
         self, contender: str, rankings: Mapping[Key, Ranking], Y: sparse.csr_array, threads: int
     ) -> None:
-        """Add rows with P@k, the speed-up on several threads, and whether the threads change the
-        rankings.
-        """
+        """Add P@k, the speed-up on threads, and whether they change rankings."""
         one, several = (rankings[contender, PREDICTION, n] for n in (1, threads))
         self.add_precision(contender, PREDICTION, [precisions(Y, one[0])])
         self.add_speed_up(contender, PREDICTION, threads)
@@ -235,32 +199,18 @@ class Report:
         self.add_same_bits(contender, PREDICTION, other, threads)
 
     def add_speed_up(self, contender: str, task: str, threads: int) -> None:
-        """Add a row with the speed-up: a task's time on one thread, divided by its time on several
-        threads.
-        """
+        """Add a task's time on one thread / on several."""
         one, several = (self.value(contender, task, TIME, n) for n in (1, threads))
         self.add(contender, task, "speed-up", TIMES, ratio(one, several), threads=threads)
 
     def add_process(self) -> None:
-        """Add a row with the peak memory of this process."""
+        """Add the peak memory of this process."""
         self.add("process", "whole benchmark", "peak memory", "MB", peak_bytes() / 1e6)
 
     def measure(self, tasks: Iterable[Task], rounds: int, at_least: float = 0.0) -> dict[Key, Any]:
-        """Run tasks in turns, add a row with the time of each task, and return the results of all
-        tasks.
+        """Run tasks in turns, add a row with the time of each, and return the last results by key.
 
-        Parameters
-        ----------
-        tasks : iterable of Task
-        rounds : int
-        at_least : float
-            Minimum seconds of a task in a round. A shorter task is repeated for ``at_least``
-            seconds, and the minimum is recorded.
-
-        Returns
-        -------
-        dict
-            The last result of each task, by contender, name of the task, and number of threads.
+        In each round, a task repeats for at least ``at_least`` seconds, and the minimum counts.
         """
         by_key = {(task.contender, task.name, task.threads): task for task in tasks}
         seconds, results = in_turns(
@@ -287,20 +237,9 @@ class Report:
     def compare(
         self, ours: str, theirs: str, task: str, costs: bool = True, label: str = ""
     ) -> None:
-        """Add rows that compare two contenders: the difference of each percentage, and the ratio of
-        each cost.
+        """Add differences of percentages and ratios of costs of two contenders on one thread.
 
-        Only measures that both contenders have on one thread are compared.
-
-        Parameters
-        ----------
-        ours, theirs : str
-            Names of contenders.
-        task : str
-        costs : bool
-            Whether to compare costs.
-        label : str
-            Name of the baseline in the new rows, by default ``theirs``.
+        In the new rows, the baseline is called ``label``, by default ``theirs``.
         """
         baseline = {row.measure: row for row in self.of(theirs, task)}
         for row in self.of(ours, task):
@@ -316,26 +255,21 @@ class Report:
 
 
 def ratio(ours: float, theirs: float) -> float:
-    """Return the ratio ours / theirs, or NaN if ``theirs`` is 0.
-
-    The denominator can be 0, for example the measured memory of a tiny dataset.
-    """
+    """Return ours / theirs, or NaN if theirs is 0, such as the memory for a tiny dataset."""
     if theirs:
         return ours / theirs
     return float("nan")
 
 
 def precisions(Y: sparse.csr_array, labels: np.ndarray) -> list[float]:
-    """Return P@1, P@3 and P@5 of a ranking of shape (n, 5), as fractions and not in percent."""
+    """Return P@1, P@3 and P@5 of a ranking of shape (n, 5), as fractions."""
     return [precision_at_k(Y, labels, k) for k in K]
 
 
 def differing(first: Mapping[str, np.ndarray], second: Mapping[str, np.ndarray]) -> list[str]:
-    """Return the names of arrays that differ in type, shape or any byte, or that only one of the
-    mappings has.
+    """Return the names of arrays that differ in type, shape or any byte, or that one side lacks.
 
-    Arrays are compared byte by byte, so NaNs with the same bits are equal, but 0 and -0 are
-    different.
+    NaNs with the same bits are equal, whereas 0 and -0 differ.
     """
     names = sorted(first.keys() | second.keys())
     return [
@@ -351,10 +285,7 @@ def _same(first: np.ndarray, second: np.ndarray) -> bool:
 
 
 def write_report(report: Report, path: Path) -> None:
-    """Write the rows in the format of ``results/benchmarks/*.csv``.
-
-    In a cell, spaces separate the measurements of rounds. NaN becomes an empty cell.
-    """
+    """Write the rows, with NaN as an empty cell and spaces between the measurements of rounds."""
     names = [one.name for one in fields(Row)]
     made_by = commit(), report.environment.get("cpu", ""), report.environment.get("time", "")
     with atomic_file(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:

@@ -1,9 +1,6 @@
-"""Measure how fast each method maximises the expected F of each instance, given the same samples.
+"""Speed of each method that maximises the expected F of each instance, with the same samples.
 
-Every task runs once before the measured rounds, so no measured time includes compilation. The PCC
-model is trained only once, and its samples are drawn only once. The time to train the model and to
-draw samples is not measured. Each inference method gets label vectors in memory and returns label
-sets.
+The PCC model is trained, its samples are drawn and all kernels are compiled once, untimed.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from xmlc.suite.options import data_option
 from xmlc.suite.steps.simulate import task_of
 
 METHODS = ("gfm", "gfm-t", "meuf-cubic", "meuf-approx", "meuf", "lewis")
-AT_LEAST = 0.2  # Minimum seconds of each task in a round.
+AT_LEAST = 0.2  # seconds of each task in a round
 INFERENCE = "inference from samples"
 
 
@@ -34,7 +31,7 @@ INFERENCE = "inference from samples"
     rounds_option(),
 )
 def bench_inference(data: Path, samples: int, threads: int, rounds: int) -> Report:
-    """Measure the time and the F-measure of each inference method on the test set."""
+    """Measure the time and the F-measure of each method on the test set."""
     dataset = Data.read(data)
     setting = paper_setting("gfm2011", "pcc").hyperparameters
     model = (

@@ -1,8 +1,7 @@
-"""Measure the speed and accuracy of LdSM's trees, compared with the C++ program of its authors.
+"""Speed and accuracy of LdSM's trees, compared with the C++ program of its authors.
 
-Each published number of the program is valid for one split and one form of the rows, raw or scaled
-to unit length. The trees are trained on rows of the form that the user chooses, and compared with
-published numbers for the same split and form.
+A published number of the program is compared with trees for the same split and the same form of the
+rows, raw or scaled to unit length.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ SIZES = (1, 10)
 TREES = "trees of seed 0"
 FORMS = click.Choice([UNIT_ROWS, "raw"])
 ROWS = "Scale rows to unit length, or keep them."
-RE_RANKING: Hyperparameters = {"beta": 0.8, "n_jobs": 1}  # LdSM's authors use beta 0.8 for Amazon.
+RE_RANKING: Hyperparameters = {"beta": 0.8, "n_jobs": 1}  # the authors use this beta for Amazon
 PLAIN = "LdSM"
 RE_RANKED = "LdSM, tail labels ranked again"
 
@@ -61,9 +60,7 @@ RE_RANKED = "LdSM, tail labels ranked again"
 def bench_ldsm(
     data: Path, form: str, baselines: bool, threads: int, rounds: int, seeds: int
 ) -> Report:
-    """Measure training and prediction with one tree and with ten trees, on one thread and on
-    several.
-    """
+    """Measure one and ten trees, on one and on several threads."""
     dataset = Data.read(data)
     otherwise = LDSM_OTHERWISE | {"unit_norm": form == UNIT_ROWS}
     setting = paper_setting("ldsm2020", "ldsm-mean", "", otherwise).hyperparameters
@@ -109,9 +106,7 @@ def bench_ldsm(
     rounds_option(),
 )
 def bench_re_ranking(data: Path, rounds: int) -> Report:
-    """Measure the ensemble of ldsm2020 on one thread, with and without re-ranking of tail labels
-    (Section 9).
-    """
+    """Measure the ensemble with and without re-ranking (ldsm2020, Section 9)."""
     dataset = Data.read(data)
     setting = paper_setting("ldsm2020", "ldsm", dataset.name, RE_RANKING).hyperparameters
     model = LdSM().set_params(**setting).fit(dataset.X, dataset.Y)
@@ -146,7 +141,7 @@ def _train_seeds(
 ) -> tuple[LdSM, dict[int, list[list[float]]]]:
     """Train a forest of ``max(SIZES)`` trees with each seed.
 
-    Return the forest of seed 0, and the test P@k of all seeds for each number of trees in `SIZES`.
+    Returns the forest of seed 0, and all seeds' test P@k for each number of trees in `SIZES`.
     """
     scores: dict[int, list[list[float]]] = {size: [] for size in SIZES}
     models: list[LdSM] = []

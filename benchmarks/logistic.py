@@ -1,8 +1,7 @@
-"""Measure the training speed of BR and PCC, compared with scikit-learn's logistic regression on one
-thread.
+"""Training speed of BR and PCC, compared with scikit-learn's logistic regression on one thread.
 
-In a measured task, one classifier per label is trained, with the C that cross-validation selected.
-Kernels are compiled and the data is in memory before any measurement.
+A task trains one classifier per label with the C that cross-validation selected, on data in memory
+and with compiled kernels.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ ESTIMATORS: dict[str, type[LabelLogistic]] = {
 }
 BASELINE = "scikit-learn"
 SOLUTION = "solution"
-# Hyperparameters of scikit-learn's solver L-BFGS.
+# For scikit-learn's solver L-BFGS
 TOLERANCE = 1e-6
 MAX_ITERATIONS = 5000
 TIGHT = 1e-12
@@ -52,9 +51,7 @@ TIGHT_FIT = "compared with scikit-learn's solver newton-cg, tolerance 1e-12, at 
     rounds_option(1),
 )
 def bench_logistic(data: Path, estimator: str, threads: int, rounds: int) -> Report:
-    """Measure training by xmlc on one and several threads and by scikit-learn, and compare the
-    trained models.
-    """
+    """Compare training on threads and by scikit-learn, and the models."""
     dataset = Data.read(data)
     name = estimator.upper()
     kind = ESTIMATORS[estimator]
@@ -105,10 +102,7 @@ def _arrays(model: LabelLogistic) -> dict[str, np.ndarray]:
 def inputs_of(
     model: LabelLogistic, X: sparse.csr_array, Y: sparse.csr_array, j: int
 ) -> sparse.csr_array:
-    """Return the unscaled features of label j's classifier.
-
-    In a classifier chain, earlier labels are also features.
-    """
+    """Return the unscaled features of label j's classifier, in a chain with the earlier labels."""
     if not isinstance(model, ProbabilisticClassifierChain):
         return X
     return sparse.csr_array(sparse.hstack([X, Y[:, :j]], format="csr"))
@@ -117,10 +111,7 @@ def inputs_of(
 def fit_with_baseline(
     model: LabelLogistic, C: float, X: sparse.csr_array, Y: sparse.csr_array
 ) -> None:
-    """Train scikit-learn's classifiers, label by label.
-
-    Features are scaled anew for the classifier of each label.
-    """
+    """Train scikit-learn's classifiers label by label, each on newly scaled features."""
     X = X.astype(np.float64)
     numbers = Y.astype(np.float64)
     for j in range(Y.shape[1]):
@@ -146,12 +137,7 @@ def largest_difference(
     X_test: sparse.csr_array,
     Y_test: sparse.csr_array,
 ) -> float:
-    """Return the largest difference of P(Y_j = 1 | x, earlier true labels) between xmlc and
-    scikit-learn.
-
-    scikit-learn's classifiers are fitted with a small tolerance. The largest difference is over all
-    labels and all instances of the test set.
-    """
+    """Return the largest difference of P(Y_j = 1 | x, earlier true labels) from scikit-learn."""
     parts = [
         (features.astype(np.float64), labels) for features, labels in ((X, Y), (X_test, Y_test))
     ]

@@ -1,6 +1,4 @@
-"""Measure how fast nearest neighbours are found, compared with the authors' Go program, and on
-several threads.
-"""
+"""Speed of nearest neighbours on threads, compared with the authors' Go program."""
 
 from __future__ import annotations
 
@@ -42,13 +40,12 @@ from xmlc.models.nearest import SparseWeightedNearestNeighbors
 from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
 
-DENSE = 5_000_000  # Largest size (n x d) of a training set on which brute force takes only seconds.
-# Number of the most frequent labels for which classifiers are trained, and hyperparameter C (weight
-# of the loss) of the classifiers.
+DENSE = 5_000_000  # n x d of a training set on which brute force takes only seconds
+# Number of the most frequent labels, for which classifiers are trained, and their C
 FREQUENT = 500
 C = 0.05
-AT_LEAST = 0.3  # Minimum seconds of each task in a round.
-# The construction of the index is measured once, because it depends on no hyperparameter.
+AT_LEAST = 0.3  # seconds of each task in a round
+# Constructed once, because the index depends on no hyperparameter
 INDEX = "SWNN, index"
 
 
@@ -64,9 +61,7 @@ INDEX = "SWNN, index"
 def bench_nearest(
     data: Path, instances: int | None, baselines: bool, threads: int, rounds: int
 ) -> Report:
-    """Measure the time to construct the index, and to predict with two settings on one and on
-    several threads.
-    """
+    """Measure the index, and predictions with two settings."""
     whole = Data.read(data)
     dataset = replace(whole, X_test=whole.X_test[:instances], Y_test=whole.Y_test[:instances])
     if dataset.X_test.shape[0] == whole.X_test.shape[0]:
@@ -97,7 +92,7 @@ def bench_nearest(
     for name, model in models.items():
         report.add_rankings(name, rankings, dataset.Y_test, threads)
         model.predict_top_k(dataset.X_test, TOP)
-        assert model.inner_products_ is not None  # SWNN counts inner products in every prediction.
+        assert model.inner_products_ is not None  # SWNN counts them in every prediction
         similarities = float(np.mean(model.inner_products_))
         report.add(name, PREDICTION, "similarities per instance", "", similarities)
         report.add(
@@ -116,7 +111,7 @@ def bench_nearest(
 
 
 def swnn_settings() -> dict[str, Hyperparameters]:
-    """Return the hyperparameters of SWNN in the two compared settings, by name of the contender."""
+    """Return the two compared settings by contender."""
     settings = {}
     for otherwise in SWNN_OTHERWISE:
         own = paper_setting("plt2016", "swnn", "", otherwise).hyperparameters
@@ -136,15 +131,13 @@ def _model(setting: Hyperparameters, n_jobs: int) -> SparseWeightedNearestNeighb
     rounds_option(),
 )
 def bench_preliminary(data: Path, rounds: int) -> Report:
-    """Rerun, on one thread, the preliminary experiments that swnn2018 mentions without a table.
+    """Rerun, on one thread, two experiments that swnn2018 mentions without a table.
 
-    The first preliminary experiment measures P@k with neighbours by L1 and L2 distance. According
-    to Section 3.3 of swnn2018, L1 and L2 distance degrade performance. The first experiment finds
-    neighbours by brute force, so it needs small datasets. On rows of unit length, L2 distance and
-    cosine give the same order. Each neighbour has one vote, because a distance cannot serve as the
-    weight of a vote. The second preliminary experiment measures the prediction time of classifiers
-    for the 500 most frequent labels. Section 4.3 of swnn2018 reports a prediction time of about 0.1
-    ms.
+    The first measures P@k with neighbours by L1 and L2 distance, which degrade performance
+    according to Section 3.3. Because it uses brute force, it needs small datasets, and because a
+    distance cannot serve as a weight, each neighbour has one vote. On rows of unit length, L2
+    distance and cosine give the same order. The second measures the prediction time of classifiers
+    for the 500 most frequent labels, about 0.1 ms according to Section 4.3.
     """
     dataset = Data.read(data)
     report = Report("preliminary", dataset.name, f"{dataset.size}, minimum of {rounds} rounds")
@@ -170,10 +163,7 @@ def bench_preliminary(data: Path, rounds: int) -> Report:
 
 
 def _nearest(X: np.ndarray, Q: np.ndarray, metric: Literal["cityblock", "euclidean"]) -> np.ndarray:
-    """Return the numbers of the 75 rows of X nearest to each row of Q, nearest first.
-
-    Ties go to the row with the smaller number.
-    """
+    """Return the 75 rows of X nearest to each row of Q, nearest first, ties by row number."""
     blocks = np.array_split(Q, -(-len(Q) // 64))
     return np.concatenate(
         [np.argsort(cdist(block, X, metric), axis=1, kind="stable")[:, :75] for block in blocks]
@@ -181,10 +171,7 @@ def _nearest(X: np.ndarray, Q: np.ndarray, metric: Literal["cityblock", "euclide
 
 
 def _best(nearest: np.ndarray, Y: sparse.csr_array) -> np.ndarray:
-    """Return the labels that most neighbours have, best first.
-
-    Ties go to the smaller label. If too few labels have votes, the remaining places contain -1.
-    """
+    """Return the labels with most votes, best first, ties by label, and then -1."""
     votes = np.stack([Y[numbers].sum(axis=0) for numbers in nearest])
     labels = np.argsort(-votes, axis=1, kind="stable")[:, :TOP]
     return np.where(np.take_along_axis(votes, labels, axis=1) > 0, labels, -1)

@@ -1,9 +1,8 @@
-"""Compare `Stacking` with scikit-learn's one-vs-rest by number of labels, each in a fresh process
-on one thread.
+"""`Stacking` and scikit-learn's one-vs-rest by number of labels, each in a fresh process.
 
-A dataset has its features already, so the estimator of `xmlc.TextClassifier` is compared, without a
-vectorizer. For m labels, all programs learn from the rows that have at least one of the m most
-frequent labels of the training set.
+They run on one thread, and without the vectorizer of `xmlc.TextClassifier`, because a dataset has
+its features already. For m labels, all programs learn from the rows that have at least one of the m
+most frequent labels of the training set.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from xmlc.kernels.unit_length import unit_rows
 from xmlc.suite.options import data_option
 
 PROGRAMS = ("Stacking", *ONE_VS_REST)
-STOPPED = "stopped"  # The note of a training that exceeded its time.
+STOPPED = "stopped"  # note of a training that took too long
 SIZES = (100, 1000, 10_000, 26_000)
 COUNTED = "Number of most frequent labels; repeatable."
 NAMED = "Program to run again; repeatable.  [default: all programs that have no results]"
-LIMIT = 40 * 60  # CPU seconds after which a training is stopped.
+LIMIT = 40 * 60  # CPU seconds after which a training is stopped
 
 
 @group.command(
@@ -50,10 +49,7 @@ LIMIT = 40 * 60  # CPU seconds after which a training is stopped.
 def bench_one_vs_rest(
     data: Path, sizes: Sequence[int], named: Sequence[str], out: Path | None
 ) -> None:
-    """Run programs on the most frequent labels.
-
-    Print and write the measurements of all runs, also of earlier ones.
-    """
+    """Run programs, and print and write all measurements, including earlier ones."""
     set_process_threads(1)
     whole = Report("one-vs-rest", "", "")
     dataset = Data.read(data)
@@ -71,9 +67,7 @@ def bench_one_vs_rest(
 
 
 def most_frequent(data: Data, m: int) -> Data:
-    """Return the rows that have some of the m most frequent labels, with these labels and the
-    features of training.
-    """
+    """Return the rows with some of the m most frequent labels, and these labels."""
     counts = np.bincount(data.Y.indices, minlength=data.Y.shape[1])
     labels = np.sort(np.argsort(-counts, kind="stable")[:m])
     Y = data.Y[:, labels]
@@ -92,7 +86,7 @@ def most_frequent(data: Data, m: int) -> Data:
 
 
 def measured(data: Data, m: int, answers: Path) -> Report:
-    """Return a report with the measurements of all programs that have run on m labels."""
+    """Return a report with all programs that have run."""
     report = Report("one-vs-rest", f"{data.name}, {m} labels", data.size)
     files = {name: answers / name / "costs.json" for name in PROGRAMS}
     costs = {name: read_json(file) for name, file in files.items() if file.exists()}

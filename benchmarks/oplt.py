@@ -1,10 +1,8 @@
-"""Measure how fast online label trees train and how well they rank, compared with napkinXC's online
-trees.
+"""Speed and quality of online label trees, compared with napkinXC's.
 
-All trainings use one thread. Trainings of xmlc and napkinXC alternate, with one pair of trainings
-per shuffle. napkinXC's training time includes two tasks that cannot be left out. They are
-converting the data to its types, and writing its model. Conversion and writing take far less time
-than the training itself.
+All trainings use one thread, and those with xmlc and napkinXC alternate, one pair per shuffle. In
+napkinXC, training includes converting the data and writing the model, which cannot be left out but
+take far less time than the training itself.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ from xmlc.suite.provenance.environment import timed
 
 OURS = "xmlc"
 PROGRAM = "napkinXC"
-VARIANTS = {  # Names of models in oplt2021.yaml, which have the paper's hyperparameters.
+VARIANTS = {  # models in oplt2021.yaml, with the paper's hyperparameters
     "OPLT-R": {OURS: "oplt-r-1-pass", PROGRAM: "napkinxc-oplt-r"},
     "OPLT-B": {OURS: "oplt-b-1-pass", PROGRAM: "napkinxc-oplt-b"},
     "OPLT-W": {OURS: "oplt-w-1-pass", PROGRAM: "napkinxc-oplt-w"},
@@ -53,7 +51,7 @@ VARIANTS = {  # Names of models in oplt2021.yaml, which have the paper's hyperpa
 def bench_oplt(
     data: Path, variants: tuple[str, ...], seeds: int, epochs: int, baselines: bool
 ) -> Report:
-    """Train every variant on several shuffles of the data. Report mean P@k and minimum times."""
+    """Train each variant on several shuffles, and report mean P@k and minimum times."""
     dataset = Data.read(data)
     settings = {}
     for variant in variants:

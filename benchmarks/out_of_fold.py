@@ -1,6 +1,4 @@
-"""Compare thresholds tuned on a fifth of the training set (plt2016) with thresholds tuned on
-out-of-fold estimates.
-"""
+"""Thresholds tuned on a fifth of the training set (plt2016) or on out-of-fold estimates."""
 
 from __future__ import annotations
 
@@ -35,8 +33,8 @@ WHAT = {
 PAIRS = ((REFITTED, HELD_OUT), (OUT_OF_FOLD, HELD_OUT), (OUT_OF_FOLD, REFITTED))
 METHODS = ("fta", "sto", "ofo")
 FOLDS = 5
-# MEASURES maps each title to two measures: one that is reported on the test set, and one by which
-# thresholds are selected from the grid. In the papers, thresholds are selected by macro_f.
+# By title, the measure on the test set, and the one that selects thresholds from the grid (macro_f
+# in the papers)
 PRESENT = "macro_f_present"
 MEASURES = {name: (name, "macro_f") for name in ("macro_f", "macro_f_zero", PRESENT)}
 MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
@@ -49,9 +47,7 @@ MEASURES |= {"macro_f_present, chosen by it": (PRESENT, PRESENT)}
     count_option("--seeds", 5, "Number of seeds; a seed determines split, folds and model."),
 )
 def bench_out_of_fold(data: Path, seeds: int) -> Report:
-    """Measure macro-F of three threshold methods on the test set, with three conventions for
-    0/0.
-    """
+    """Measure macro-F of three threshold methods, with three conventions for 0/0."""
     dataset = Data.read(data)
     scores = defaultdict[tuple[str, str, str], list[float]](list)
     seconds = defaultdict[str, list[float]](list)
@@ -108,7 +104,7 @@ def bench_out_of_fold(data: Path, seeds: int) -> Report:
 def add_gain(
     report: Report, pair: str, task: str, measure: str, ours: list[float], theirs: list[float]
 ) -> None:
-    """Add a row with the mean of paired differences and its confidence interval."""
+    """Add the mean of paired differences and its confidence interval."""
     gains = np.subtract(ours, theirs).tolist()
     gain = estimate_of(gains)
     note = f"95 % of Student's t: {gain.lower:.2f} to {gain.upper:.2f}"
@@ -122,11 +118,7 @@ def tuned_by_each(
     prior: np.ndarray,
     min_probability: float,
 ) -> dict[str, tuple[float, np.ndarray]]:
-    """Return the best score and the thresholds with this score, for each measure that selects a
-    grid point.
-
-    One pass over the grid of thresholds computes the results for all measures.
-    """
+    """Return the best score and its thresholds by measure, from one pass over the grid."""
     model_selection = list(dict.fromkeys(by for _, by in MEASURES.values()))
     best = dict.fromkeys(model_selection, (-1.0, np.empty(0, dtype=np.float32)))
     for point in SWEEPS[method].sweep(spe, Y, prior, GRID):

@@ -1,7 +1,6 @@
-"""Define the tasks whose results are compared bit by bit. Tasks of one group share kernels.
+"""The tasks whose results are compared bit by bit, in groups that share kernels.
 
-Each task is named after its estimator, method or function. If results differ, the report therefore
-names the estimator, method or function.
+For the report of a difference, each task has the name of its estimator, method or function.
 """
 
 from __future__ import annotations
@@ -61,11 +60,10 @@ from xmlc.thresholds.sweeps import tune
 
 K = 5
 SEED = 7
-# MANY_LABELS contains marginals of 24 labels. The method `meuf_approx` uses fewer states than 24
-# labels would need.
+# Marginals of 24 labels, for which `meuf_approx` would need more states than it uses
 MANY_LABELS = ((np.arange(10)[:, None] * 37 + np.arange(24)[None, :] * 61) % 89) / 100
-FEW = 30  # Number of instances on which slow methods are run.
-# Maximum numbers of training and test instances of a prepared dataset.
+FEW = 30  # instances on which slow methods run
+# Most training and test instances of a prepared dataset
 ROWS = 1500
 TEST_ROWS = 300
 SYNTHETIC_ROWS = 500
@@ -92,8 +90,7 @@ PARABEL: Hyperparameters = {
     "tol": 0.1,
     "weight_threshold": 0.1,
 }
-# Values of (alpha, beta) for SWNN: the values in Table 6 of swnn2018, and values that are not whole
-# numbers.
+# (alpha, beta) of SWNN: those in Table 6 of swnn2018, and some that are not whole numbers
 EXPONENTS = (
     (0.0, 0.0),
     (0.5, 0.0),
@@ -107,17 +104,10 @@ EXPONENTS = (
 
 
 class Data(NamedTuple):
-    """Hold a small dataset.
+    """A small dataset, with features of float32 and labels of bool in CSR.
 
-    Attributes
-    ----------
-    X, Y : csr_array of float32, shape (n, d), and of bool, shape (n, m)
-        Training set.
-    X_test, Y_test : csr_array
-        Test set.
-    P_test : csr_array of float32, shape (n_test, m)
-        Estimates for the test instances: true posteriors, or made-up values for the labels of other
-        instances.
+    ``P_test``, float32 (n_test, m), has estimates for the test instances: true posteriors, or
+    made-up values for the labels of other instances.
     """
 
     X: sparse.csr_array
@@ -127,16 +117,13 @@ class Data(NamedTuple):
     P_test: sparse.csr_array
 
 
-# Result of a task: maps each name to a part, see `benchmarks.bits.digest_of`.
+# Parts of a task's result by name, see `benchmarks.bits.digest_of`
 Parts = Mapping[str, object]
 Run = Callable[[Data], Parts]
 
 
 def synthetic_data() -> Data:
-    """Return a small synthetic dataset.
-
-    The estimates of the synthetic data are the true posteriors.
-    """
+    """Return synthetic data, with the true posteriors as estimates."""
     model = SyntheticModel(
         n_features=300, n_labels=40, labels_per_instance=2.0, nonzeros=25, seed=1
     )
@@ -148,10 +135,7 @@ def synthetic_data() -> Data:
 
 
 def prepared_data(folder: Path) -> Data:
-    """Return the first instances of a prepared dataset, with made-up estimates between 0 and 1.
-
-    Each test instance gets made-up estimates for the labels of one training instance.
-    """
+    """Return the first instances, with made-up estimates for a training instance's labels each."""
     (X, Y) = Prepared(folder).part("train")
     (X_test, Y_test) = Prepared(folder).part("test")
     n_test = min(TEST_ROWS, X_test.shape[0])
@@ -164,8 +148,8 @@ def prepared_data(folder: Path) -> Data:
 
 
 def estimator(kind: type[SparseProbabilityEstimator], **hyperparameters: object) -> Run:
-    """Return a task that trains an estimator and predicts with it."""
-    # Set the hyperparameters at import, so that an unknown name raises an error at once.
+    """Return a task that trains an estimator and predicts."""
+    # At import, so that an unknown name raises an error at once
     template = kind().set_params(**hyperparameters)
     if "n_jobs" in template.get_params():
         template.set_params(n_jobs=1)
@@ -178,14 +162,14 @@ def estimator(kind: type[SparseProbabilityEstimator], **hyperparameters: object)
 
 
 def learned(model: SparseProbabilityEstimator) -> Fingerprint:
-    """Return the fingerprint of all arrays that an estimator saves."""
+    """Return the fingerprint of the arrays that an estimator saves."""
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / "model")
         return fingerprint(Path(folder) / "model")
 
 
 def predictions(model: SparseProbabilityEstimator, data: Data) -> Parts:
-    """Return the estimates and rankings of the test instances."""
+    """Return estimates and rankings of the test instances."""
     return {
         "predict_proba": model.predict_proba(data.X_test, 0.001),
         "predict_top_k": model.predict_top_k(data.X_test, K),
@@ -213,7 +197,7 @@ def one_by_one(data: Data) -> Parts:
 
 
 def above_thresholds(data: Data) -> Parts:
-    """Predict estimates, and keep each estimate that exceeds the threshold of its label."""
+    """Predict estimates above label-wise thresholds."""
     model = _tree(tree="random").fit(data.X, data.Y)
     return {
         "predict_proba": model.predict_proba(data.X_test, np.linspace(0.02, 0.4, data.Y.shape[1]))
@@ -244,7 +228,7 @@ TREES: dict[str, Run] = {
 
 
 def tail(data: Data) -> Parts:
-    """Fit tail classifiers, then use them to score and re-rank the labels of given estimates."""
+    """Fit tail classifiers, and re-rank with them."""
     forest = FastXML(gamma=3.0, alpha=0.7)
     forest.tail_ = fit_tail_classifiers(data.X, data.Y, unit_norm=True, n_jobs=1)
     forest.label_weights_ = np.ones(data.Y.shape[1], dtype=np.float32)
@@ -314,7 +298,7 @@ ONLINE: dict[str, Run] = {
 
 
 def chain(data: Data) -> Parts:
-    """Train a classifier chain and sample from its joint distribution."""
+    """Train a classifier chain and draw samples."""
     model = ProbabilisticClassifierChain(n_samples=50, C=1.0, n_jobs=1).fit(data.X, data.Y)
     samples = model.sample(data.X_test[:30])
     return {"learned": learned(model), "samples": samples, **predictions(model, data)}
@@ -324,7 +308,7 @@ LINEAR: dict[str, Run] = {
     "BR": estimator(BinaryRelevance, C=1.0),
     "BR, C chosen": estimator(BinaryRelevance, C_grid=(0.1, 1.0), folds=2),
     "PCC": chain,
-    # Estimators that this file does not import have default settings.
+    # Estimators that this file does not import have default settings
     **{
         name: estimator(kind)
         for name in LEARNERS
@@ -334,15 +318,13 @@ LINEAR: dict[str, Run] = {
 
 
 def tuned(method: str) -> Run:
-    """Return a task that tunes thresholds by one method, and returns all grid points and the
-    predictions.
-    """
+    """Return a task that tunes thresholds and predicts."""
 
     def run(data: Data) -> Parts:
         found = tune(method, data.P_test, data.Y_test, priors(data.Y))
         grid = np.array([(point.c, point.a, point.b) for point in found.grid])
         if grid.dtype == object:
-            grid = grid.astype(np.float64)  # None becomes NaN.
+            grid = grid.astype(np.float64)  # None becomes NaN
         scores = []
         for point in found.grid:
             scores.append([score for _, score in sorted(point.validation.items())])
@@ -366,9 +348,7 @@ def fixed(data: Data) -> Parts:
 
 
 def inferred(method: str) -> Run:
-    """Return a task that infers label sets by one method, from estimates, samples and joint
-    probabilities.
-    """
+    """Return a task that infers label sets from estimates, samples and joint probabilities."""
 
     def run(data: Data) -> Parts:
         few = data.P_test[:FEW]
@@ -392,7 +372,7 @@ def inferred(method: str) -> Run:
 
 
 def distributions(data: Data) -> Parts:
-    """Compute joint distributions, and the bound on the loss due to a minimum probability."""
+    """Compute joint distributions, and the bound on the loss of a minimum probability."""
     few = data.P_test[:FEW]
     Y_hat, expected = infer_blocks("meuf", few, 1) or (sparse.csr_array((0, 0)), np.empty(0))
     return {
@@ -402,7 +382,7 @@ def distributions(data: Data) -> Parts:
 
 
 def simulated(data: Data) -> Parts:
-    """Infer label sets from samples of gfm2011's simulated models."""
+    """Infer label sets from gfm2011's simulated models."""
     found = simulate(seed=1, n_trials=3, sample_sizes=(5, 20), m=8, n_jobs=1)
     return {name: _numbers(model) for name, model in found.items()}
 
@@ -423,7 +403,7 @@ LABEL_SETS: dict[str, Run] = {
 
 
 def elementary(data: Data) -> Parts:
-    """Compute the elementary functions that xmlc uses instead of NumPy's."""
+    """Compute xmlc's elementary functions, which replace NumPy's."""
     x = np.linspace(-30.0, 30.0, 5003)
     positive = np.abs(x) + 1e-9
     return {
@@ -443,14 +423,14 @@ def synthetic(data: Data) -> Parts:
 
 
 def few_shot(data: Data) -> Parts:
-    """Draw instances with one label each, and few examples per label."""
+    """Draw few instances with one label each."""
     views = ObjectViews(64, 30, seed=SEED).draw(0, 400, 1)
     texts = ShortTexts(600, 50, seed=SEED).draw(0, 300, 1)
     return {"views": views[:2], "texts": texts[:2]}
 
 
 def metrics(data: Data) -> Parts:
-    """Compute all metrics of a record, for predicted label sets and for a ranking."""
+    """Compute the metrics of label sets and of a ranking."""
     labels, _ = top_k_of(data.P_test, 5)
     scores = classification_metrics(data.Y_test, data.P_test > 0.2)
     ranking = precision_and_ndcg(data.Y_test, labels)
@@ -465,7 +445,7 @@ def metrics(data: Data) -> Parts:
 
 
 def label_tree(data: Data) -> Parts:
-    """Compute label representations, and build a tree from the representations by 2-means."""
+    """Build a tree by 2-means from label representations."""
     representations = label_representations(data.X, data.Y, 1)
     tree = kmeans_tree(representations, 4, 3, SEED, 1)
     return {
@@ -484,7 +464,7 @@ def text(data: Data) -> Parts:
 
 
 def ranges(data: Data) -> Parts:
-    """Compute 200 values of a logarithmic hyperparameter range and 200 values of a linear one."""
+    """Compute values of logarithmic and linear ranges."""
     logarithmic = Interval(low=1e-6, high=1.0, log=True)
     plain = Interval(low=0.1, high=3.0)
     at = (np.arange(200) + 0.5) / 200
@@ -504,7 +484,7 @@ NUMBERS: dict[str, Run] = {
     "ranges of hyperparameters": ranges,
 }
 
-# Each group runs in one process, so that its kernels are compiled only once.
+# A group runs in one process, so that its kernels are compiled only once
 GROUPS = {
     "trees": TREES,
     "forests": FORESTS,
@@ -513,5 +493,5 @@ GROUPS = {
     "label_sets": LABEL_SETS,
     "numbers": NUMBERS,
 }
-# Names of the groups of tasks that also run on real datasets.
+# Groups that also run on real datasets
 ON_ESTIMATORS = ("trees", "forests", "online", "linear")

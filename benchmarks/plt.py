@@ -1,8 +1,6 @@
-"""Measure how fast a PLT trains and ranks on one and on several threads, compared with napkinXC and
-omikuji.
+"""Speed of a PLT on one and on several threads, compared with napkinXC and omikuji.
 
-Data is read into memory before the measurements. All xmlc tasks first run once at full size, so no
-measured time includes compilation.
+Before the measurements, data are in memory and a full run of each xmlc task compiles its kernels.
 """
 
 from __future__ import annotations
@@ -42,10 +40,10 @@ from xmlc.models.warm_up import WARM_UP_ROWS
 from xmlc.suite.options import data_option
 from xmlc.suite.provenance.environment import timed
 
-Models = dict[tuple[str, int], PLT]  # Maps a solver and a number of threads to a model.
+Models = dict[tuple[str, int], PLT]  # by solver and number of threads
 Baselines = dict[str, SparseProbabilityEstimator]
 
-# Maps names in tables to values of ``search``.
+# Values of ``search`` by their names in tables
 SEARCHES = {"exact": "exact", "certified": "certified", "beam 10": "beam"}
 NAPKINXC_ADAGRAD = "napkinXC, AdaGrad"
 NAPKINXC_LIBLINEAR = "napkinXC, liblinear"
@@ -56,15 +54,14 @@ WHAT = {
     "adagrad": "AdaGrad, node by node, on a random tree",
     "batch": "L2-regularised dual coordinate descent on a tree of balanced 2-means",
 }
-# Minimum seconds of each task in a round. Ranking a small test set takes only a few milliseconds.
+# Seconds of each task in a round. Ranking a small test set takes only milliseconds.
 AT_LEAST = 0.3
 SINGLE = "prediction of one instance at a time, from Python"
-SINGLE_INSTANCES = 2000  # Maximum number of instances that are ranked one by one.
-OPENED = "classifiers evaluated"  # Mean number of evaluated classifiers per instance.
-# Share of instances for which a search returns the same labels in the same order as the exact
-# search.
+SINGLE_INSTANCES = 2000  # instances at most that are ranked one by one
+OPENED = "classifiers evaluated"  # mean number per instance
+# Share of instances with the labels and order of the exact search
 EXACT = "is exact"
-# Share of instances for which the beam search proves that its result is exact.
+# Share of instances whose result the beam search proves to be exact
 CERTIFIED = "proved by the beam"
 
 
@@ -77,7 +74,7 @@ CERTIFIED = "proved by the beam"
     rounds_option(),
 )
 def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
-    """Measure PLTs with three searches, on one thread and on several, and measure the baselines."""
+    """Measure PLTs with three searches on threads, and the baselines."""
     dataset = Data.read(data)
     settings = {"adagrad": adagrad_settings()[0], "batch": batch_setting(dataset.name)}
     about = f"{dataset.size}, the fastest of {rounds} interleaved rounds"
@@ -111,7 +108,6 @@ def bench_plt(data: Path, baselines: bool, threads: int, rounds: int) -> Report:
 def _measure_training(
     report: Report, models: Models, others: Baselines, data: Data, rounds: int
 ) -> None:
-    """Measure the training of all models, and the time to rank with each model's default search."""
     everyone: dict[tuple[str, int], SparseProbabilityEstimator] = {
         **{(name_of(solver), n): model for (solver, n), model in models.items()},
         **{(name, 1): model for name, model in others.items()},
@@ -128,10 +124,7 @@ def _measure_training(
 def _measure_prediction(
     report: Report, models: Models, others: Baselines, data: Data, rounds: int
 ) -> dict[Key, Ranking]:
-    """Rank the test set with all models and return the rankings.
-
-    A PLT of xmlc ranks once with each search.
-    """
+    """Rank the test set with all models and searches."""
     X = data.X_test
     tasks = [
         ranking_task(name_of(solver, name), searching(model, search), X, n)
@@ -140,7 +133,7 @@ def _measure_prediction(
     with tempfile.TemporaryDirectory(prefix="omikuji-") as folder:
         for name, model in others.items():
             tasks.append(ranking_task(name, model, X))
-            if name == OMIKUJI:  # omikuji's weights become dense when the model is loaded.
+            if name == OMIKUJI:  # its weights become dense when the model is loaded
                 model.save(Path(folder) / "model")
                 tasks.append(
                     ranking_task(OMIKUJI_DENSE, type(model).load(Path(folder) / "model"), X)
@@ -161,9 +154,7 @@ def add_threads(
     rankings: dict[Key, Ranking],
     data: Data,
 ) -> None:
-    """Add rows with P@k, the speed-up on several threads, and whether the threads change models or
-    rankings.
-    """
+    """Add P@k, the speed-up on threads, and whether they change models or rankings."""
     report.add_speed_up(name_of(solver), TRAINING, threads)
     other = differing(learned(models[solver, 1]), learned(models[solver, threads]))
     report.add_same_bits(name_of(solver), TRAINING, other, threads)
@@ -172,7 +163,7 @@ def add_threads(
 
 
 def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> None:
-    """Add rows with the median and the 99th percentile of the time to rank a single instance."""
+    """Add the median and the 99th percentile of the time of one instance."""
     instances = [
         (X.indices[start:end], X.data[start:end])
         for start, end in pairwise(X.indptr[: SINGLE_INSTANCES + 1])
@@ -185,9 +176,7 @@ def add_latency(report: Report, name: str, model: PLT, X: sparse.csr_array) -> N
 
 
 def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
-    """Add rows with the number of classifiers that each search evaluates, and with the shares of
-    exact and provably exact results.
-    """
+    """Add the classifiers that each search evaluates, and its exact and proved results."""
     exact, _ = searching(model, "exact").predict_top_k(data.X_test, TOP)
     for named, search in SEARCHES.items():
         searched = searching(model, search)
@@ -201,9 +190,7 @@ def add_searches(report: Report, solver: str, model: PLT, data: Data) -> None:
 
 
 def name_of(solver: str, search: str = "") -> str:
-    """Return the name that tables use for an xmlc model, or for the model's predictions with one of
-    `SEARCHES`.
-    """
+    """Return the name of a model, or of its predictions by one of `SEARCHES`."""
     if search:
         return f"PLT, {solver}, {search}"
     return f"PLT, {solver}"
@@ -222,7 +209,7 @@ def baseline_settings() -> dict[str, tuple[str, Hyperparameters]]:
 
 
 def contenders(settings: dict[str, Hyperparameters], baselines: bool) -> list[Contender]:
-    """Return all contenders, including the baselines if ``baselines`` is true."""
+    """Return all contenders, with or without the baselines."""
     ours = [Contender(name_of(solver), WHAT[solver], own) for solver, own in settings.items()]
     others = {}
     if baselines:
@@ -231,11 +218,9 @@ def contenders(settings: dict[str, Hyperparameters], baselines: bool) -> list[Co
 
 
 def warmed_up_models(settings: dict[str, Hyperparameters], threads: int, data: Data) -> Models:
-    """Return xmlc's models for one thread and for several, after one full run of each measured
-    task.
+    """Return xmlc's models for one thread and for several, after a full run of each measured task.
 
-    A full run compiles all kernels of a task. A run on part of the data could use other kernels,
-    because kernels are chosen by the size of the data.
+    This compiles all kernels, which are chosen by the size of the data.
     """
     ours = {}
     for solver, own in settings.items():
@@ -256,7 +241,7 @@ def make_baselines() -> Baselines:
 
 
 def searching(model: PLT, search: str) -> PLT:
-    """Return a copy of a trained model that uses the given search."""
+    """Return a copy of a model with another search."""
     return copy(model).set_params(search=search)
 
 

@@ -1,9 +1,8 @@
-"""Imitate another processor by environment variables, and check results to find out whether the
-imitation worked.
+"""Imitations of another processor by environment variables, and checks that they worked.
 
-Four libraries choose their code by the processor. numba compiles code for the processor. NumPy, the
-C library and OpenBLAS have several implementations of a function, and choose one when they are
-loaded. Environment variables of all four libraries can disable the processor's vector instructions.
+numba compiles code for the processor, whereas NumPy, the C library and OpenBLAS choose one of
+several implementations when they are loaded. Each has an environment variable that disables vector
+instructions.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from dataclasses import dataclass, field
 
 AVX512 = ("AVX512F", "AVX512CD", "AVX512BW", "AVX512DQ", "AVX512VL", "AVX512ER", "AVX512PF")
 AVX2 = ("AVX", "AVX2", "FMA", "FMA4", "BMI1", "BMI2", "LZCNT", "MOVBE")
-# NUMPY_512 lists names of CPU features in NumPy. NumPy 2.4 replaced the names in older versions by
-# X86_V3 (with AVX2 and FMA) and X86_V4. NumPy warns about unknown names and ignores them.
+# NumPy's names of CPU features, of which it ignores unknown ones with a warning. NumPy 2.4 replaced
+# the older ones by X86_V3 (with AVX2 and FMA) and X86_V4.
 NUMPY_512 = "X86_V4 AVX512_ICL AVX512_SPR"
 N_WITNESSES = 4096
 N_SUMS = 40
@@ -31,17 +30,7 @@ WITNESSES = {
 
 @dataclass(frozen=True)
 class Processor:
-    """Describe a processor to imitate.
-
-    Attributes
-    ----------
-    name, title : str
-        Short name, and a description with the processor's instructions.
-    environment : dict of str to str
-        Variables that make numba, NumPy, the C library and OpenBLAS imitate this processor.
-    differs : tuple of str
-        Names of the `witnesses` whose results must differ between this imitation and no imitation.
-    """
+    """A processor to imitate by ``environment``, so that the `witnesses` in ``differs`` change."""
 
     name: str
     title: str
@@ -50,8 +39,7 @@ class Processor:
 
 
 THIS = Processor("this", "this processor")
-# Only the processor with the fewest instructions is imitated. If the imitated processor has the
-# same results as this processor, all other processors should have the same results, too.
+# The processor with the fewest instructions. If it agrees with this one, all others should.
 SSE2 = {
     "NUMBA_CPU_NAME": "x86-64",
     "NUMBA_CPU_FEATURES": "+sse,+sse2",
@@ -74,7 +62,7 @@ IMITATED = {
 
 
 def processors() -> tuple[Processor, ...]:
-    """Return this processor and, if there is one, the processor that this processor can imitate."""
+    """Return this processor and, if possible, an imitated one."""
     imitated = IMITATED.get(platform.machine())
     if imitated:
         return (THIS, imitated)
@@ -82,20 +70,13 @@ def processors() -> tuple[Processor, ...]:
 
 
 def witnesses() -> dict[str, str]:
-    """Return digests of results that depend on the processor.
-
-    The digests are of a sum that may be reordered, of NumPy's exp and log, and of functions of the
-    C library.
-    """
+    """Return digests of a reordered sum, NumPy's exp and log, and functions of the C library."""
     import numba
     import numpy as np
 
     @numba.njit(fastmath={"reassoc", "nsz"})
     def reordered_sum(x: np.ndarray) -> np.float32:
-        """Return the sum of float32 numbers.
-
-        The compiler may reorder the sum for the processor's vector instructions.
-        """
+        """Return a sum that vector instructions may reorder."""
         total = np.float32(0)
         for i in range(x.size):
             total += x[i]
@@ -124,16 +105,7 @@ def witnesses() -> dict[str, str]:
 def doubt_lines(
     chosen: Iterable[Processor], seen: Mapping[str, Mapping[str, str]]
 ) -> Iterator[str]:
-    """Yield a line for each imitated processor, which states whether the imitation worked.
-
-    If a result in ``differs`` is the same with and without the imitation, the test was incomplete.
-
-    Parameters
-    ----------
-    chosen : iterable of Processor
-    seen : mapping of mapping of str
-        Maps the name of each processor to the digests of the `witnesses`.
-    """
+    """Yield a line per imitation, which worked only if it changed all results in ``differs``."""
     for processor in chosen:
         same = [
             who for who in processor.differs if seen[processor.name][who] == seen[THIS.name][who]

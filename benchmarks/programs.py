@@ -1,4 +1,4 @@
-"""Compare programs with default settings, each in a fresh process on one thread."""
+"""Programs with default settings, compared in fresh processes on one thread."""
 
 from __future__ import annotations
 
@@ -52,8 +52,7 @@ from xmlc.suite.provenance.environment import commit
 from xmlc.thresholds import LabelSets, priors
 from xmlc.thresholds.label_sets import SetMeasure
 
-# Maps a program to the commands that install it. Each tuple contains the arguments of one `pip
-# install`. PECOS is installed without torch, because only its transformers need it.
+# Arguments of `pip install`. PECOS needs torch only for its transformers.
 ENVIRONMENTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "PECOS": (
         ("numpy==1.26.4", "scipy==1.13.1", "scikit-learn==1.9.1"),
@@ -73,14 +72,14 @@ NAMED = "Program to run again; repeatable.  [default: all programs that have no 
 SETS = "sets of predict"
 CHOSEN = "sets of LabelSets"
 AHEAD = "nDCG@5 of Stacking minus this"
-COSTS = {  # Maps each name in costs.json to a task, a measure, a unit and a column.
+COSTS = {  # task, measure, unit and column of each name in costs.json
     "train_s": (TRAINING, CPU_TIME, "s", "train, s"),
     "row_ms": (PREDICTION, CPU_TIME, "ms per instance", "row, ms"),
     "request_ms": ("single request", CPU_TIME, "ms per instance", "request, ms"),
     "model_mb": (TRAINING, "model", "MB", "MB"),
     "peak_mb": (TRAINING, "peak memory", "MB", "peak MB"),
 }
-QUALITIES = {  # Maps each column of the printed tables to a task and a measure.
+QUALITIES = {  # task and measure of each column of the printed tables
     **{name: (PREDICTION, name) for name in ("P@1", "P@3", "P@5", "nDCG@5")},
     "Stacking's lead": (PREDICTION, AHEAD),
     **{name: (PREDICTION, name) for name in ("PSP@5", "ECE@1")},
@@ -88,7 +87,7 @@ QUALITIES = {  # Maps each column of the printed tables to a task and a measure.
     **{f"{name}, chosen": (CHOSEN, name) for name in MEASURES},
 }
 SPENT = {column: (task, measure) for task, measure, _, column in COSTS.values()}
-Scores = dict[tuple[str, str], float]  # Maps a task and a measure to scores.
+Scores = dict[tuple[str, str], float]  # by task and measure
 Sets = dict[tuple[str, str], sparse.csr_array]
 
 
@@ -104,9 +103,7 @@ Sets = dict[tuple[str, str], sparse.csr_array]
 @click.option("--program", "named", type=click.Choice(list(PROGRAMS)), multiple=True, help=NAMED)
 @click.option("--out", type=FILE, help="CSV file to write.")
 def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | None) -> None:
-    """Run programs, score the answers of all programs on each dataset, print the tables, and write
-    the rows.
-    """
+    """Run programs, score their answers, print the tables, and write the rows."""
     set_process_threads(1)
     whole = Report("programs", "", "")
     for folder in folders:
@@ -128,10 +125,7 @@ def bench_programs(folders: Sequence[Path], named: Sequence[str], out: Path | No
 
 
 def python_of(program: str) -> Path:
-    """Return the path of a program's Python.
-
-    If the program has no environment yet, install the program first.
-    """
+    """Return a program's Python, after installing the program if necessary."""
     if program not in ENVIRONMENTS:
         return Path(sys.executable)
     folder = ROOT / f".venv-{program.lower()}"
@@ -146,11 +140,7 @@ def python_of(program: str) -> Path:
 
 
 def run_programs(names: Iterable[str], data: Data, answers: Path, seconds: float = 0) -> None:
-    """Run each program in a fresh process.
-
-    The program's answers are written to a subfolder of ``answers`` with the program's name. If
-    ``seconds`` is not 0, a training is stopped after this CPU time.
-    """
+    """Run each program in a fresh process, training at most ``seconds`` of CPU time, unless 0."""
     with tempfile.TemporaryDirectory(prefix="xmlc-programs-") as temporary:
         files = Path(temporary)
         for part in ("X", "Y", "X_test"):
@@ -184,10 +174,7 @@ def run_programs(names: Iterable[str], data: Data, answers: Path, seconds: float
 
 
 def add_rows(report: Report, data: Data, answers: Mapping[str, Path]) -> None:
-    """Add rows with the costs and the qualities of all programs on a dataset.
-
-    In a row with a quality measure, the note contains the bootstrap standard error.
-    """
+    """Add costs and qualities of all programs, with bootstrap standard errors as notes."""
     n = data.Y_test.shape[0]
     found = dict[str, tuple[Scores, list[Scores]]]()
     drawn = [np.repeat(np.arange(n), draws(n, each)) for each in range(REPLICATES)]
@@ -222,11 +209,9 @@ def add_rows(report: Report, data: Data, answers: Mapping[str, Path]) -> None:
 
 
 def label_sets(data: Data, labels: np.ndarray, scores: np.ndarray, own: Path) -> Sets:
-    """Return a program's own label sets, and the sets that `LabelSets` chooses from the scores, by
-    task and measure.
+    """Return a program's label sets and those that `LabelSets` chooses, by task and measure.
 
-    If a program only ranks labels, the best k labels count as the program's own sets. The number k
-    is the rounded mean number of labels of a training instance.
+    A program that only ranks gets its best k labels, for the rounded mean k of training instances.
     """
     entries = sparse_entries(labels, scores, data.Y_test.shape)
     if own.exists():
@@ -238,7 +223,7 @@ def label_sets(data: Data, labels: np.ndarray, scores: np.ndarray, own: Path) ->
         )
     found = {(SETS, name): predicted for name in MEASURES}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # LabelSets warns if scores are not probabilities.
+        warnings.simplefilter("ignore")  # LabelSets warns if scores are not probabilities
         for name, (measure, _) in MEASURES.items():
             found[CHOSEN, name] = (
                 LabelSets(measure).fit(entries, prior=priors(data.Y)).predict(entries)
@@ -249,7 +234,7 @@ def label_sets(data: Data, labels: np.ndarray, scores: np.ndarray, own: Path) ->
 def sparse_entries(
     labels: np.ndarray, values: np.ndarray, shape: tuple[int, int]
 ) -> sparse.csr_array:
-    """Convert a ranking to a sparse matrix. Entries with label -1 are ignored."""
+    """Convert a ranking to a sparse matrix, without entries -1."""
     rows, places = np.nonzero(labels >= 0)
     return sparse.csr_array((values[rows, places], (rows, labels[rows, places])), shape=shape)
 
@@ -259,10 +244,7 @@ def qualities(
     labels: np.ndarray,
     scores: np.ndarray, *sets: sparse.csr_array,
 ) -> Scores:  # fmt: skip
-    """Return all measures in percent, by task and name of the measure.
-
-    Macro-F is the mean over the labels present in ``Y``.
-    """
+    """Return all measures in percent, with macro-F over the labels present in ``Y``."""
     found = {f"P@{k}": precision_at_k(Y, labels, k) for k in (1, 3, TOP)} | {
         "nDCG@5": ndcg_at_k(Y, labels, TOP),
         "PSP@5": psp_at_k(Y, labels, propensity, TOP),
@@ -275,9 +257,7 @@ def qualities(
 
 
 def table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, str]]) -> str:
-    """Return a table with one line for each dataset and program. nDCG is shown with its standard
-    error.
-    """
+    """Return a line for each dataset and program, with the standard error of nDCG."""
     values: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
     for row in rows:
         value = float(row["value"])

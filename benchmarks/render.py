@@ -1,4 +1,4 @@
-"""Format the rows of benchmarks as Markdown tables that can also be read in a terminal."""
+"""The rows of benchmarks as Markdown tables that can also be read in a terminal."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from tabulate import tabulate
 
 from benchmarks.harness import PERCENT, POINTS, RATIO, TIMES, YES_OR_NO, Contender, Report, Row
 
-DECIMALS = {  # Maps the first word of each unit to a number format.
+DECIMALS = {  # number formats by the first word of a unit
     "s": ".3f", "ms": ".4f", "µs": ".1f", "ns": ".3f", "MB": ".1f", "MB/s": ".1f", "million": ".1f",
     PERCENT: ".2f", POINTS: "+.2f", RATIO: ".4f", TIMES: ".2f", "bits": ".2f",
 }  # fmt: skip
 
 
 def to_text(report: Report) -> str:
-    """Return a report as text: the data and the machine, the contenders, a table for each task, and
-    remarks.
-    """
+    """Return a report as text."""
     made = report.environment
     machine = f"{made['cpu']}, xmlc {made['xmlc']}, numba {made['numba']}, {made['time']}"
     parts = [f"{report.dataset}: {report.about}; {machine}"]
@@ -38,7 +36,7 @@ def _contender_line(contender: Contender) -> str:
 
 
 def task_table(task: str, rows: Sequence[Row]) -> str:
-    """Return the table of one task, with contenders as rows and measures as columns."""
+    """Return the table of one task, contenders by measures."""
     threads = sorted({row.threads for row in rows})
     texts: dict[str, dict[str, str]] = {}
     for row in rows:
@@ -73,10 +71,7 @@ def _notes(rows: Iterable[Row]) -> str:
 
 
 def value_text(row: Row) -> str:
-    """Return a value as text, with the decimals of its unit.
-
-    If the value is a mean percentage of several runs, the standard deviation is appended.
-    """
+    """Return a value with the decimals of its unit, and the standard deviation of several runs."""
     if row.value != row.value:
         return "-"
     if row.unit == YES_OR_NO:
@@ -95,16 +90,13 @@ def value_text(row: Row) -> str:
 
 
 def markdown(headings: Sequence[str], lines: Iterable[Sequence[str]], n_texts: int = 1) -> str:
-    """Return a Markdown table.
-
-    The first ``n_texts`` columns are left-aligned, and all others are right-aligned.
-    """
+    """Return a Markdown table, of which ``n_texts`` columns are left-aligned."""
     align = ["left"] * n_texts + ["right"] * (len(headings) - n_texts)
     return tabulate(lines, headings, tablefmt="pipe", disable_numparse=True, colalign=align)
 
 
 def counted(n: int, thing: str) -> str:
-    """Return a number and its noun, such as "1 thread" or "2 threads"."""
+    """Return a number and its noun, such as "2 threads"."""
     if n == 1:
         return f"{n} {thing}"
     return f"{n} {thing}s"

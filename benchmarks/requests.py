@@ -1,6 +1,4 @@
-"""Measure single requests: the median time in which a model ranks the best labels of one
-instance.
-"""
+"""The median time in which a model ranks the best labels of one instance."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from xmlc.suite.options import data_option
 
 BASELINE = "omikuji"
 REQUEST = "single request"
-AT_ONCE = 50  # A program answers this many requests before the next program takes its turn.
+AT_ONCE = 50  # requests that a program answers before the next one takes its turn
 LINEAR = {"BR": "BinaryRelevance", "PCC": "ProbabilisticClassifierChain"}
 CONTENDERS: dict[str, Callable[[], Any]] = {
     **{
@@ -41,7 +39,7 @@ CONTENDERS: dict[str, Callable[[], Any]] = {
     count_option("--requests", 1000, "Number of requests per program."),
 )
 def bench_requests(data: Path, named: Sequence[str], requests: int) -> Report:
-    """Train the programs on unit-length rows, and send requests to each program in turns."""
+    """Train on unit-length rows, and send requests to each program in turns."""
     dataset = Data.read(data)
     X_test = unit_rows(dataset.X_test)
     about = f"{dataset.size}, median of {requests} requests for {TOP} labels"

@@ -1,8 +1,7 @@
-"""Measure training costs for data of different shapes, to which `benchmarks.cost_model` is fitted.
+"""Training costs for data of different shapes, to which `benchmarks.cost_model` is fitted.
 
-Each training runs in a separate process, on a share of the rows of a synthetic dataset. The
-synthetic dataset has as many labels and features as a dataset in the catalogue. The costs exclude
-compilation and the time and memory of loading the data.
+Each training runs in a separate process, on a share of the rows of a synthetic dataset with as many
+labels and features as one in the catalogue. The costs exclude compiling, and loading the data.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ COLUMNS = (
     *cost_model.USUAL,
     "commit",
 )
-# Number of instances that are ranked, and number of instances in the warm-up.
+# Ranked instances, and instances of the warm-up
 RANKED = 2000
 WARM_UP = 64
 HELP = "Measure one training on a share of a dataset's rows, and append the costs to a CSV file."
@@ -67,7 +66,7 @@ HELP = "Measure one training on a share of a dataset's rows, and append the cost
 def bench_scale(
     name: str, share: float, estimator: str, parameters: str, threads: int, out: Path
 ) -> None:
-    """Measure one training on a synthetic dataset of the given shape."""
+    """Measure one training."""
     size = catalogue_entry(name, load_catalogue(Path(paths.CATALOGUE))).size
     given = json.loads(parameters)
     n = int(share * size.n_train)
@@ -90,10 +89,7 @@ def bench_scale(
 
 
 def draw(folder: Path, size: Size, n: int, threads: int) -> tuple[float, float]:
-    """Write n training instances and some test instances.
-
-    Return the mean numbers of features and labels per instance.
-    """
+    """Write instances, and return the mean numbers of features and labels."""
     shape = int(size.d), int(size.m), size.labels_per_instance, int(size.nonzeros)
     model = SyntheticModel(*shape, posteriors=False)
     with atomic_folder(folder / "data") as data:
@@ -105,16 +101,14 @@ def draw(folder: Path, size: Size, n: int, threads: int) -> tuple[float, float]:
 
 
 def measure(folder: Path, estimator: str, parameters: str, threads: int) -> tuple[float, ...]:
-    """Train and rank in this process, and return the measured costs in the order of
-    `cost_model.USUAL`.
-    """
+    """Train and rank in this process, and return the costs in the order of `cost_model.USUAL`."""
     set_process_threads(threads)
     X, Y, X_test = (
         load_csr(folder / "data", name, mmap=False) for name in ("train.X", "train.Y", "test.X")
     )
     model = make_estimator(estimator, json.loads(parameters), 0, threads)
     model.fit(X[:WARM_UP], Y[:WARM_UP]).predict_top_k(X_test[:WARM_UP], 5)
-    # Reset the peak memory of this process.
+    # Resets the peak memory of this process
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     before = own_peak_bytes()
     started = cpu_seconds()

@@ -1,6 +1,4 @@
-"""Measure the contribution of each part of `Stacking`: features, members, and the number of
-held-out instances.
-"""
+"""The contribution of each part of `Stacking`: features, members, and held-out instances."""
 
 from __future__ import annotations
 
@@ -25,8 +23,7 @@ ALL = "all features"
 PRIOR = "without the labels' shares"
 PRODUCTS = "without products"
 HELD_OUT = 500, 2000, 5000
-# Each variant has a name, members, features, and a number of held-out instances. If no instances
-# are held out, the scores of the members are averaged.
+# Name, members, features, and number of held-out instances. With 0, members' scores are averaged.
 VARIANTS = (
     ("default", ("swnn", "plt"), ALL, 2000),
     ("without the labels' shares", ("swnn", "plt"), PRIOR, 2000),
@@ -47,7 +44,7 @@ Lists = dict[str, tuple[np.ndarray, np.ndarray]]
     count_option("--draws", 10, "Number of draws of the held-out instances."),
 )
 def bench_stacking(data: Path, draws: int) -> Report:
-    """Measure each variant with several random choices of the held-out instances."""
+    """Measure each variant with several random choices of held-out instances."""
     dataset = Data.read(data)
     propensity = propensities(dataset.Y)
     about = f"{dataset.size}, test set, mean of {draws} draws of the held-out instances"
@@ -58,7 +55,7 @@ def bench_stacking(data: Path, draws: int) -> Report:
         [Contender(name, features) for name, _, features, _ in VARIANTS],
     )
     scores: dict[tuple[str, str], list[float]] = {}
-    # Maps a member and a selection of hyperparameters to the ranking of the test set.
+    # Rankings of the test set by member and selected hyperparameters
     finals: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
     for draw in range(draws):
         fits = {size: first_lists(dataset, draw, size) for size in HELD_OUT}
@@ -114,10 +111,7 @@ def first_lists(
 ) -> tuple[np.ndarray, np.ndarray, dict[str, dict[str, object]], Lists]:
     """Train the members of Stacking.
 
-    Return the held-out instances, the other instances, and two dicts with one entry per member.
-
-    The first dict has the hyperparameters that training selected. The second dict has the members'
-    rankings.
+    Returns held-out and other instances, and each member's selected hyperparameters and rankings.
     """
     order = random_permutation(dataset.X.shape[0], draw, Stream.STACKING)
     rows, part = np.split(order, [min(n_held_out, order.size // 5)])
@@ -131,7 +125,7 @@ def first_lists(
 
 
 def kept_features(n_members: int, which: str) -> np.ndarray:
-    """Return a vector with 1 for each feature that a variant uses, and 0 for each other feature."""
+    """Return a vector with 1 for each feature that a variant uses."""
     logs = n_members + 1
     pairs = [(first, second) for first, second in product(range(logs), repeat=2) if second <= first]
     kept = np.ones(2 + logs + len(pairs))

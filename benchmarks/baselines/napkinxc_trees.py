@@ -1,6 +1,4 @@
-"""Wrap napkinXC's PLT and its online trees OPLT and IPLT as estimators (PyPI ``napkinxc``, extra
-``baselines``).
-"""
+"""napkinXC's PLT and its online trees OPLT and IPLT (PyPI ``napkinxc``, extra ``baselines``)."""
 
 from __future__ import annotations
 
@@ -20,17 +18,16 @@ from xmlc.kernels.domains import MANY, PASSES, POSITIVE, POSITIVE_SHARE_OR_NONE,
 from xmlc.kernels.estimator import check_hyperparameters, hyperparameters, param
 
 KMEANS = "hierarchicalKmeans"
-# Maps ``policy`` to napkinXC's tree types.
+# napkinXC's tree types by ``policy``
 GROWN = {"best_greedy": "onlineBestScore", "random": "onlineRandom"}
 
 
 @hyperparameters
 class NapkinXCModel(ProgramModel):
-    """Provide the base class of napkinXC's models. Hyperparameters are keyword arguments.
+    """Base class of napkinXC's models, whose hyperparameters are keyword arguments.
 
-    Training times include writing the model to disk, because napkinXC always writes its models to
-    disk. Training and prediction times include converting the data to napkinXC's types, as in any
-    use from Python.
+    All times include converting the data, and training times also writing the model to disk, which
+    napkinXC cannot leave out.
     """
 
     _: KW_ONLY
@@ -40,11 +37,9 @@ class NapkinXCModel(ProgramModel):
     n_jobs: int | None = None
 
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
-        # Set the number of threads again, because the user may have changed n_jobs since the
-        # training.
+        # The user may have changed n_jobs since the training
         self.model_.set_params(threads=resolve_threads(self.n_jobs))
-        # Pass a single threshold, because version 0.7.2 of napkinXC returns all labels for
-        # label-wise thresholds.
+        # For label-wise thresholds, version 0.7.2 of napkinXC returns all labels
         asked: dict[str, Any] = {"top_k": k}
         if least > 0:
             asked = {"threshold": least}
@@ -59,10 +54,7 @@ class NapkinXCModel(ProgramModel):
         self._program().set_params(**options).fit(sparse.csr_matrix(X), label_lists)
 
     def _options(self) -> dict[str, Any]:
-        """Return the options that all napkinXC models have.
-
-        Seeds start at 1, because napkinXC replaces 0 by a random seed.
-        """
+        """Return the common options, with seeds from 1, because 0 means a random seed."""
         return {
             "output": str(self._files),
             "eta": self.eta,
@@ -72,15 +64,15 @@ class NapkinXCModel(ProgramModel):
 
     @abstractmethod
     def _program(self) -> Any:
-        """Return an untrained object of napkinXC for the model's folder."""
+        """Return napkinXC's untrained object for the model's folder."""
 
 
 @hyperparameters
 class NapkinXCPLT(NapkinXCModel):
-    """Train and predict with napkinXC's PLT. The hyperparameters have napkinXC's names.
+    """napkinXC's PLT, with its own names of hyperparameters.
 
-    No seed controls the order in which napkinXC's liblinear visits instances. Therefore two
-    trainings in the same process have slightly different results.
+    No seed controls the order in which its liblinear visits instances, so two trainings in the same
+    process differ slightly.
 
     Parameters
     ----------
@@ -88,17 +80,14 @@ class NapkinXCPLT(NapkinXCModel):
     eta : float
         Learning rate of SGD and AdaGrad.
     epochs : int
-        Number of passes of SGD and AdaGrad. The batch solver liblinear has no fixed number of
-        passes.
+        Passes of SGD and AdaGrad. The batch solver liblinear has no fixed number.
     arity : int
-        Number of children of an inner node.
+        Children of an inner node.
     tree_type : str
-        "completeKaryRandom" is the random tree of xmlc's PLT. "hierarchicalKmeans" is napkinXC's
-        default. The default tree has arity 2 and up to 100 labels below the last split.
+        "completeKaryRandom" is the random tree of xmlc's PLT, whereas "hierarchicalKmeans" is
+        napkinXC's default, with arity 2 and up to 100 labels below the last split.
     random_state : int
-        Seed.
     n_jobs : int or None
-        Number of threads.
     """
 
     _: KW_ONLY
@@ -108,10 +97,7 @@ class NapkinXCPLT(NapkinXCModel):
     tree_type: str = "completeKaryRandom"
 
     def fit(self, X: Matrix, Y: Matrix) -> Self:
-        """Train a model and return the estimator.
-
-        The files of the model are in a temporary folder as long as the estimator exists.
-        """
+        """Train a model, whose files are in a temporary folder as long as the estimator exists."""
         X, Y = self._training_data(X, Y)
         self._new_folder()
         self._train_program(X, Y, threads=resolve_threads(self.n_jobs))
@@ -125,17 +111,15 @@ class NapkinXCPLT(NapkinXCModel):
 
 @hyperparameters
 class NapkinXCOnline(NapkinXCModel):
-    """Train napkinXC's online models by AdaGrad, in one or more passes over a stream.
+    """napkinXC's online models, trained by AdaGrad in one or more passes over a stream.
 
-    Weights are stored in hash maps.
-
-    Labels are renumbered by first appearance before napkinXC gets them. If label numbers were
-    unused, a tree that napkinXC builds from data would have a leaf for each unused number.
+    Weights are in hash maps. Labels are renumbered by first appearance, because a tree that
+    napkinXC builds from data has a leaf for each unused number.
 
     Attributes
     ----------
     label_order_ : ndarray of int32
-        Labels in order of their first appearance in the shuffled training set.
+        Labels by first appearance in the shuffled training set.
     """
 
     SAVED = ("label_order_",)
@@ -150,8 +134,7 @@ class NapkinXCOnline(NapkinXCModel):
         Raises
         ------
         XmlcError
-            napkinXC is not installed, no instance has a label, or a hyperparameter is out of its
-            range.
+            If napkinXC is missing, no instance has a label, or a hyperparameter is out of range.
         """
         check_hyperparameters(self)
         X, Y = self._training_data(X, Y)
@@ -170,9 +153,7 @@ class NapkinXCOnline(NapkinXCModel):
         return self
 
     def _phases(self, n: int) -> list[tuple[int, int, dict[str, object]]]:
-        """Return the runs of the program in order: start and end of the instances to train on, and
-        training options.
-        """
+        """Return the runs of the program: start and end of the instances, and options."""
         return [(0, n, {"tree_type": KMEANS})]
 
     def _program(self) -> Any:
@@ -192,51 +173,43 @@ class NapkinXCOnline(NapkinXCModel):
 
 @hyperparameters
 class NapkinXCOPLT(NapkinXCOnline):
-    """Train napkinXC's online PLT, the authors' program for oplt2021, with xmlc's names of
-    hyperparameters.
+    """napkinXC's online PLT, the authors' program for oplt2021, with xmlc's hyperparameters.
 
-    napkinXC differs from the pseudocode in oplt2021 in four points:
+    It differs from the pseudocode in oplt2021 in four points:
 
     - Each of the first ``arity`` instances with new labels opens a pre-leaf below the root.
-    - If a pre-leaf is full, new labels go to siblings with free places before the full pre-leaf is
-      split.
+    - If a pre-leaf is full, new labels go to siblings with free places before it is split.
     - Each new half of a split pre-leaf is a pre-leaf at once.
     - Best-greedy adds alpha * log(|L_parent| / (|Ch(parent)| |L_v|)) to (1 - alpha) * estimate.
 
-    If the arity is greater than 2, some inner nodes have more than ``arity`` children. In training,
-    each instance is first scaled to Euclidean length 1, and then gets a constant feature of 1.
+    With an arity above 2, some inner nodes have more than ``arity`` children. Training scales each
+    instance to Euclidean length 1, and then adds a constant feature of 1. It leaves out instances
+    before the first one with a label, from which napkinXC cannot learn without a root node.
 
-    The warm start needs two runs of the program. For a warm start, the first run builds a k-means
-    tree from the first part of the instances. The second run of a warm start extends the stored
-    model by best-greedy growth. The stored model does not contain the number of leaves, so the
-    policy counts only labels that the second run has added. Instances before the first instance
-    with a label are left out, because napkinXC cannot learn from them without a root node.
+    A warm start needs two runs of the program: one builds a k-means tree from the first part of the
+    instances, and the next extends the stored model by best-greedy growth. Because this model lacks
+    the number of leaves, the policy counts only labels that the second run has added.
 
     Parameters
     ----------
     policy : {"best_greedy", "random"}
         Rule that selects the pre-leaf for new labels (Algorithm 8).
     alpha : float
-        Weight of the tree's balance in best-greedy. The weight of the probability estimate is 1 -
-        alpha.
+        Weight of the tree's balance in best-greedy, next to 1 - alpha for the estimate.
     arity, max_leaf : int
-        The maximum numbers of children of an inner node (b) and of a pre-leaf (b_max).
+        Most children of an inner node (b) and of a pre-leaf (b_max).
     warm_start : float or None
-        Share of the training instances, up to 1, from which the k-means tree is built (OPLT-W:
-        0.1).
+        Share of the training instances from which the k-means tree is built (OPLT-W: 0.1).
     first_max_leaf : int or None
-        Maximum number of labels below the last split of that k-means tree. With None, it is
-        ``max_leaf``.
+        Most labels below the last split of that k-means tree, by default ``max_leaf``.
     eta, eps : float
         A step of AdaGrad is ``eta / sqrt(eps + squared derivatives so far)``.
     epochs : int
-        Number of passes over the instances, all in the same order. With a warm start, each of the
-        two runs makes ``epochs`` passes.
+        Passes over the instances in the same order, in each run of a warm start.
     random_state : int
         Seed of the order of the instances and of the policy.
     n_jobs : int or None
-        Number of threads for prediction. Training uses one thread, because napkinXC's training is
-        not reproducible with more threads.
+        Threads for prediction. Training uses one, because with more it is not reproducible.
     """
 
     policy: str = param(OneOf(tuple(GROWN)), default="best_greedy")
@@ -252,7 +225,7 @@ class NapkinXCOPLT(NapkinXCOnline):
         if self.warm_start is None:
             return [(0, n, grown)]
         first = max(round(self.warm_start * n), 1)
-        # Store AdaGrad's sums of squares, because the resumed run needs them.
+        # The resumed run needs AdaGrad's sums of squares
         stored = {"save_grads": True}
         resumed = []
         if first < n:
@@ -265,36 +238,27 @@ class NapkinXCOPLT(NapkinXCOnline):
 
 
 class NapkinXCIPLT(NapkinXCOnline):
-    """Train napkinXC's incremental PLT, its online program on a k-means tree that is built first
-    (Algorithm 1).
+    """napkinXC's incremental PLT, online training on a k-means tree that is built first.
 
-    napkinXC also trains the auxiliary classifiers of OPLT, although IPLT does not need them.
-    Training times include the cost of the auxiliary classifiers.
+    It is Algorithm 1 of oplt2021. Training times include the auxiliary classifiers of OPLT, which
+    napkinXC trains although IPLT does not need them.
 
     Parameters
     ----------
     arity, max_leaf : int
-        Number of children of an inner node, and maximum number of labels below the last split of
-        balanced k-means.
-    eta, eps, epochs
+        Children of an inner node, and most labels below the last split of balanced k-means.
+    eta, eps, epochs, n_jobs
         See `NapkinXCOPLT`.
     random_state : int
         Seed of the order of the instances and of the tree.
-    n_jobs : int or None
-        Number of threads for prediction. Training uses one thread.
     """
 
 
 def _by_appearance(Y: sparse.csr_array) -> tuple[np.ndarray, sparse.csr_array]:
-    """Number labels by their first appearance.
+    """Number labels by their first appearance, without those that have no instance.
 
-    Returns
-    -------
-    order : ndarray of int32
-        The old number of each new label. Labels without instances are not in ``order``.
-    Y : csr_array
-        The same instances with new label numbers. The numbers ascend in each row, as napkinXC
-        requires.
+    Returns the old number of each new label, int32, and Y with the new numbers, which ascend in
+    each row as napkinXC requires.
     """
     appearing, first = np.unique(Y.indices, return_index=True)
     order = appearing[np.argsort(first)].astype(np.int32)

@@ -1,4 +1,4 @@
-"""Wrap omikuji's Parabel as an estimator (PyPI ``omikuji``, extra ``baselines``)."""
+"""omikuji's Parabel as an estimator (PyPI ``omikuji``, extra ``baselines``)."""
 
 from __future__ import annotations
 
@@ -19,42 +19,34 @@ from xmlc.kernels.estimator import hyperparameters
 
 @hyperparameters
 class OmikujiParabel(ProgramModel):
-    """Train and predict with omikuji's Parabel: trees by balanced 2-means over label centroids, and
-    beam search.
+    """omikuji's Parabel: trees by balanced 2-means over label centroids, and beam search.
 
-    Classifiers of nodes are trained by liblinear. All hyperparameters that are not listed here have
-    omikuji's defaults. By default, omikuji scales instances to Euclidean length 1. omikuji accepts
-    no seed, so two trainings have different random initial centroids.
+    Liblinear trains the classifiers of nodes on instances of Euclidean length 1, and all
+    hyperparameters that are not listed here have omikuji's defaults. omikuji accepts no seed, so
+    two trainings differ in their initial centroids.
 
-    omikuji reads its training data from a file in the repository format. Training times include
-    writing and reading the file, as in any use of omikuji from Python. Instances without features
-    and labels are left out, because omikuji cannot read empty lines. The Python interface predicts
-    one instance per call. Prediction times include converting each instance to omikuji's types.
-    With one tree and one thread, the file and the conversion take these parts of the measured time:
+    Because omikuji reads its training data from a file in the repository format and predicts one
+    instance per call from Python, times include writing and reading this file and converting each
+    instance. With one tree and one thread, the file takes 2.4 of 19.3 s in training on tib-core-26k
+    (0.02 of 0.63 s on bibtex), and the conversion 0.06 of 0.89 ms per instance in prediction (0.024
+    of 0.055 ms). Instances without features and labels are left out, because omikuji cannot read
+    empty lines.
 
-    - On tib-core-26k, the file takes 2.4 of 19.3 s in training, and the conversion 0.06 of 0.89 ms
-      per instance in prediction.
-    - On bibtex, the file takes 0.02 of 0.63 s in training, and the conversion 0.024 of 0.055 ms per
-      instance in prediction.
-
-    In training, the nodes of a tree are divided among the threads. In prediction, each tree uses
-    only one thread, and several trees can use several threads.
+    In training, the threads divide the nodes of a tree. In prediction, each tree can use one.
 
     Parameters
     ----------
     n_trees : int
-        Number of trees. The scores of the trees are averaged.
+        Trees, whose scores are averaged.
     loss : {"hinge", "log"}
-        The squared hinge loss gives a tree the score exp(-sum of max(0, 1 - margin)^2) along the
-        path. The score is between 0 and 1, but is not an estimate of a probability. With the
-        logistic loss, the score is a product of probabilities, as in a PLT.
+        With the squared hinge loss, a tree's score is exp(-sum of max(0, 1 - margin)^2) along the
+        path, which is between 0 and 1 but no estimate of a probability. With the logistic loss, it
+        is a product of probabilities, as in a PLT.
     beam_size : int
-        Number of nodes kept on each level. Labels that the beam search does not reach have no
-        score.
+        Nodes kept on each level. Labels that the search does not reach have no score.
     min_branch_size : int
-        A node with fewer labels than this number is a leaf.
+        A node with fewer labels is a leaf.
     n_jobs : int or None
-        Number of threads.
     """
 
     n_trees: int = 3
@@ -69,7 +61,7 @@ class OmikujiParabel(ProgramModel):
         Raises
         ------
         XmlcError
-            omikuji is not installed, the loss is unknown, or the data has no features or no labels.
+            If omikuji is missing, the loss is unknown, or the data has no features or no labels.
         """
         program = imported("omikuji")
         X, Y = self._training_data(X, Y)
@@ -84,7 +76,7 @@ class OmikujiParabel(ProgramModel):
             save_repository(file, X[known], Y[known])
             threads = resolve_threads(self.n_jobs)
             hyperparameters = self._hyperparameters(program)
-            # Discard output, because omikuji redraws a progress bar for every instance.
+            # omikuji redraws a progress bar for every instance
             with silenced_output():
                 self.model_ = program.Model.train_on_data(str(file), hyperparameters, threads)
         return self
@@ -96,7 +88,7 @@ class OmikujiParabel(ProgramModel):
     def _load_program(self) -> None:
         with silenced_output():
             self.model_ = imported("omikuji").Model.load(str(self._files))
-            # Make the weights dense, as omikuji's command line does.
+            # As omikuji's command line does
             self.model_.densify_weights(0.1)
 
     def _hyperparameters(self, program: Any) -> Any:

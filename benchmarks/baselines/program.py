@@ -1,4 +1,4 @@
-"""Provide the shared code of estimators whose models are files of an external program."""
+"""Shared code of estimators whose models are files of an external program."""
 
 from __future__ import annotations
 
@@ -22,18 +22,13 @@ from xmlc.core.errors import needs_extra
 from xmlc.kernels.csr import Matrix, entries_above, ranking_of, stack_estimates
 from xmlc.models.base import SparseProbabilityEstimator
 
-FILES = "program"  # Name of the folder with the program's files, next to xmlc's JSON file.
-# A program's answer consists of three arrays: the number of ranked labels of each instance, the
-# ranked labels, and their scores. Labels and scores are concatenated over the instances. The labels
-# of each instance are in order of rank.
+FILES = "program"  # folder with the program's files, next to xmlc's JSON file
+# Number of ranked labels of each instance, then the labels in order of rank and their scores
 Answers = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def imported(module: str) -> Any:
-    """Import and return a module of a program.
-
-    Raise `XmlcError` if the program is not installed.
-    """
+    """Import a module of a program, or raise an `XmlcError` if it is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -42,17 +37,16 @@ def imported(module: str) -> Any:
 
 
 class ProgramModel(SparseProbabilityEstimator, ABC):
-    """Provide the base class of estimators that wrap a program whose models are files.
+    """Base class of estimators that wrap a program whose models are files.
 
-    A subclass trains into the folder ``_files``, which `_new_folder` creates. The subclass's method
-    `_load_program` makes the program read its files, and its method `_answers` returns the
-    program's labels. ``SAVED`` lists the names of learned arrays that are saved in addition to the
-    program's files. ``inner_products_`` is None, because the programs do not report inner products.
+    A subclass trains into the folder ``_files``, which `_new_folder` creates, loads these files in
+    `_load_program`, and returns labels in `_answers`. ``SAVED`` lists learned arrays that are saved
+    next to the files. Programs do not report inner products.
     """
 
     MODEL_FORMAT = 2
     SAVED: ClassVar[tuple[str, ...]] = ()
-    model_: Any = None  # The model object of the program.
+    model_: Any = None  # the model object of the program
     _files: Path
 
     def predict_proba(self, X: Matrix, threshold: float | np.ndarray = 0.0) -> sparse.csr_array:
@@ -67,9 +61,7 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return k labels of each instance and their estimates, in the program's order, best first.
 
-        If the program ranks fewer than k labels, the remaining labels are -1.
-
-        With label weights, labels are ranked by weight times estimate, as in
+        Places for which the program has no label are -1. Label weights multiply the estimates as in
         `SparseProbabilityEstimator.predict_top_k`.
         """
         if label_weights is not None:
@@ -83,7 +75,7 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Return a model from a folder that `save` wrote."""
+        """Read a model that `save` wrote."""
         model = super().load(path)
         model._files = Path(path) / FILES
         model._load_program()
@@ -91,20 +83,14 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
 
     @abstractmethod
     def _answers(self, X: sparse.csr_array, k: int, least: float) -> Answers:
-        """Return the program's k best labels of each instance.
-
-        Labels whose estimates are at most ``least`` may be left out.
-        """
+        """Return the k best labels of each instance, possibly only those above ``least``."""
 
     @abstractmethod
     def _load_program(self) -> None:
         """Load the program's model from its files."""
 
     def _new_folder(self) -> None:
-        """Create the temporary folder for the program's files.
-
-        The temporary folder is deleted together with the object in ``_folder``.
-        """
+        """Create the folder for the program's files, which is deleted with ``_folder``."""
         self._folder = tempfile.TemporaryDirectory(prefix="xmlc-")
         self._files = Path(self._folder.name)
 
@@ -116,7 +102,7 @@ class ProgramModel(SparseProbabilityEstimator, ABC):
 
 
 def flattened(rows: Sequence[Sequence[tuple[int, float]]]) -> Answers:
-    """Convert lists of (label, score), one list per instance, to `Answers`."""
+    """Convert lists of (label, score), one per instance, to `Answers`."""
     counts = np.array([len(row) for row in rows], dtype=np.int64)
     pairs = list(chain.from_iterable(rows))
     labels = np.array([label for label, _ in pairs], dtype=np.int32)
@@ -126,13 +112,10 @@ def flattened(rows: Sequence[Sequence[tuple[int, float]]]) -> Answers:
 
 @contextmanager
 def silenced_output() -> Iterator[None]:
-    """Discard what this process prints, such as progress displays, during a ``with`` block.
+    """Discard what this process prints, such as progress displays, but no exceptions.
 
-    Exceptions are raised as usual.
-
-    Programs in other languages write to the file descriptors and not to ``sys.stdout`` and
-    ``sys.stderr``. All threads of a process share the file descriptors, so the output of all
-    threads is discarded.
+    Programs in other languages write to the file descriptors rather than to ``sys.stdout``, so the
+    output of all threads is discarded.
     """
     sys.stdout.flush()
     sys.stderr.flush()
