@@ -1,4 +1,4 @@
-# The rules call these helper functions. Most functions look up a job's settings in the configuration by its wildcards.
+# Helper functions of the rules, most of which look up a job's settings by its wildcards.
 import atexit
 import shutil
 from contextlib import suppress
@@ -14,31 +14,31 @@ from xmlc.suite.provenance.planned_code import planned_code
 from xmlc.suite.results.manifest import in_project
 
 costs = Costs.read(project)
-# This expression matches datasets whose models are kept (`keep_models`). Rules in dropped.smk use all other models.
+# Datasets whose models are kept (`keep_models`). Rules in dropped.smk use all other models.
 kept = rf"(?!(?:{jobs.one_of(project.dropped)})/){paths.NAME}"
-# If models are kept, only `train_and_rank_...` trains models with the key `batch_seeds`.
+# Only `train_and_rank_...` trains kept models with the key `batch_seeds`.
 batched_models = jobs.one_of(
     name for names in jobs.batched_models(project).values() for name in names
 )
 
 
 def code(command, wildcards):
-    """Return a digest of a step's code. The digest is a parameter of rules, so that Snakemake reruns edited steps.
+    """Return a digest of a step's code, a parameter of rules with which Snakemake reruns edited steps.
 
-    Jobs compare it with their own code. The digest of a model's step includes the files of the estimator. The digests
-    of `thresholds` and `infer` also include the files in `extensions`, which register users' methods.
+    Jobs compare it with their own code. For a model's step it includes the files of the estimator, and for `thresholds`
+    and `infer` also those in `extensions`, which register users' methods.
     """
     model = wildcards.get("model")
     return planned_code(command, project.modules_for(command, model) if model else [])
 
 
 def memory(step, wildcards, attempt):
-    """Return the memory that a step requests, in MB, times the number of the attempt."""
+    """Return the MB of memory that a step requests, times the number of the attempt."""
     return attempt * costs.request([step], wildcards)[0]
 
 
 def time(steps, wildcards, attempt, runs=1):
-    """Return the minutes that some steps of one job request for ``runs`` runs, times the number of the attempt."""
+    """Return the minutes that steps of one job request for ``runs`` runs, times the number of the attempt."""
     return attempt * runs * costs.request(steps, wildcards)[1]
 
 
@@ -52,18 +52,18 @@ def scratch(path):
 
 
 def threads(wildcards, most=None):
-    """Return a job's number of threads, which the model or the settings define, but at most ``most``."""
+    """Return a job's number of threads from the model or the settings, but at most ``most``."""
     given = project.models[wildcards.model].threads or project.settings.threads
     return min(given, most or given)
 
 
 def data_settings(wildcards):
-    """Return the keys of a dataset's catalogue entry that change the data. If they change, the dataset is rebuilt."""
+    """Return the keys of a dataset's catalogue entry whose change rebuilds the dataset."""
     return project.entry(wildcards.dataset).data_settings
 
 
 def source(wildcards):
-    """Return the source of a dataset's files. Planning ends with an error if the dataset has no source."""
+    """Return the source of a dataset's files. Without one, planning ends with an error."""
     return project.source_of(wildcards.dataset)
 
 
@@ -73,22 +73,20 @@ def mirror(wildcards, output):
 
 
 def estimator(wildcards):
-    """Return the name of a model's estimator."""
     return project.models[wildcards.model].estimator
 
 
 def hyperparameters(wildcards):
-    """Return a model's hyperparameters on a dataset, as JSON."""
     return project.hyperparameters(wildcards.model, wildcards.dataset)
 
 
 def search_result(wildcards):
-    """Return the result file of the search for a model's hyperparameters, or an empty list."""
+    """Return the result file of the search for a model, or an empty list."""
     return project.tuned_by(wildcards.model, wildcards.dataset) or []
 
 
 def given(wildcards, seeds=None):
-    """Return the checksums of a model's own input files. Snakemake compares inputs by time, not by content."""
+    """Return the checksums of a model's input files, because Snakemake compares times instead of contents."""
     files = project.existing_files(
         wildcards.model, wildcards.dataset, seeds or [wildcards.get("seed")]
     )
@@ -96,7 +94,7 @@ def given(wildcards, seeds=None):
 
 
 def earlier_search(wildcards):
-    """Return the result file of another model's search from which a model's search starts, or an empty list."""
+    """Return the result file of another model's search from which a search starts, or an empty list."""
     return project.searched_after(wildcards.model, wildcards.dataset) or []
 
 
@@ -117,12 +115,10 @@ def inferred_from(wildcards):
 
 
 def table_records(wildcards):
-    """Return the outputs of other rules that a table needs."""
     return plan.outputs_for(project, "table", wildcards.table, wildcards.paper)
 
 
 def figure_records(wildcards):
-    """Return the outputs of other rules that a figure needs."""
     return plan.outputs_for(project, "figure", wildcards.figure, wildcards.paper)
 
 
@@ -132,7 +128,7 @@ def method_order(wildcards):
 
 
 def titles(wildcards):
-    """Return the options that set the printed names of models in a suite's tables and figures."""
+    """Return the options with the printed names of models."""
     return plan.titles_of(project, wildcards.paper)
 
 
@@ -142,7 +138,7 @@ def prefix(wildcards, output):
 
 
 def tell_plan():
-    """Print what this run's tables omit, the estimated cost of its jobs, and whether this machine is large enough."""
+    """Print omissions of the tables, the estimated cost of the jobs, and whether this machine is large enough."""
     jobs = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else ()
     made = {in_project(Path(file)) for job in jobs for file in job.output}
     free = shutil.disk_usage(Path()).free
@@ -152,8 +148,8 @@ def tell_plan():
 
 @atexit.register
 def tell_plan_of_dry_run():
-    """Print the plan and the jobs of a dry run. A dry run calls no handler, and sets `workflow.dryrun` at the start."""
+    """Print the plan and the jobs of a dry run, which calls no handler and sets `workflow.dryrun` at the start."""
     if workflow.dryrun:
-        with suppress(XmlcError):  # Planning has already ended with this XmlcError.
+        with suppress(XmlcError):  # planning has already ended with it
             tell_plan()
         console.list_jobs()

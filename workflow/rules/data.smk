@@ -1,5 +1,4 @@
-# These rules fetch datasets from a source and convert them to arrays on disk. The rule for simulations needs no
-# dataset.
+# Datasets are fetched from a source and converted to arrays on disk.
 rule download:
     output:
         directory("resources/{dataset}"),
@@ -7,8 +6,8 @@ rule download:
         "logs/{dataset}/download.log",
     wildcard_constraints:
         dataset=rf"(?!(?:{jobs.one_of(project.made)})$){paths.NAME}",
-    retries: 0  # `xmlc download` itself tries again after a failure.
-    # This rule runs on the machine on which Snakemake was started, because cluster nodes often have no internet access.
+    retries: 0  # `xmlc download` itself tries again
+    # On the machine on which Snakemake was started, because cluster nodes often have no internet access.
     localrule: True
     conda:
         "../envs/xmlc.yaml"
@@ -73,7 +72,7 @@ rule prepare:
         " --statistics {output.statistics} --validation-share {params.share} --entry {params.entry:q} 2> {log}"
 
 
-# This rule runs inference on samples of known distributions.
+# Inference on samples of known distributions, without a dataset.
 rule simulate:
     output:
         "results/simulations/{paper}.json",

@@ -1,9 +1,9 @@
-# These rules train models that are deleted after use (`keep_models`). A job trains a model, runs all steps that read
-# it, and leaves the records. The model and the estimates are in the folder `temporary`, which Snakemake deletes when the
-# job ends, also with an error. A job with a large model holds the resource `large_models`, of which a run has one. The
-# next job gets it after the deletion, so no two large models are on the disk at the same time.
+# Models that are deleted after use (`keep_models`). A job trains a model, runs all steps that read it, and leaves the
+# records. The model and the estimates are in the folder `temporary`, which Snakemake deletes when the job ends, even
+# with an error. A job with a large model holds the resource `large_models`, of which a run has one, so that two large
+# models are never on the disk at the same time.
 
-# This limit is not in a profile, because the option `--resources mem_mb=...` replaces all limits of a profile.
+# Not in a profile, because the option `--resources mem_mb=...` replaces all limits of a profile.
 if "large_models" not in workflow.global_resources:
     workflow.register_resource("large_models", 1)
 
@@ -13,8 +13,7 @@ TRAIN = (
     " --parameters {params.hyperparameters:q} {params.tuned:q} --seed {wildcards.seed}"
     " --threads {threads} --out {output.temporary}/model --record {output.record} 2> {log}"
 )
-# Outputs, parameters and command of each step that reads a model. The separate rules of these names do the same for
-# models that are kept.
+# Outputs, parameters and command of each step that reads a model, as in the rules for kept models.
 AFTER_TRAINING = {
     "rank": dict(
         command="rank",
@@ -103,9 +102,9 @@ AFTER_TRAINING = {
 
 
 def train_and_use(split, steps, models):
-    """Define the rule that trains some models, runs the same steps with each of them, and deletes the models.
+    """Define the rule that trains some models, runs the same steps with each of them, and deletes them.
 
-    The rules are defined in a function, because Snakemake evaluates `shell` when a job runs, and not in the loop below.
+    A function is necessary because Snakemake evaluates `shell` when a job runs, not in the loop below.
     """
     after = [AFTER_TRAINING[step] for step in steps]
     commands = ["train", *(step["command"] for step in after)]

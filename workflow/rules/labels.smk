@@ -1,7 +1,6 @@
-# These rules compute label sets, either with a threshold for each label or by inference for each instance. The first
-# rule of this file tunes all threshold methods of a model on the validation estimates and evaluates them on the test
-# set. The records of all methods are in one folder, the output of the rule, because each model has its own list of
-# methods.
+# Label sets come from a threshold for each label, or from inference for each instance. The first rule tunes all
+# threshold methods of a model on the validation estimates and evaluates them on the test set. Its output is the folder
+# of all records, because each model has other methods.
 rule thresholds:
     input:
         data="results/{dataset}/data",
@@ -37,7 +36,7 @@ rule thresholds:
         " --thresholds {output.thresholds} --calibration {output.calibration} --out {output.records} 2> {log}"
 
 
-# This rule runs the methods that need no validation set, with the model of the whole training set.
+# Methods that need no validation set, with the model of the whole training set.
 rule thresholds_without_validation:
     input:
         data="results/{dataset}/data",
@@ -69,9 +68,8 @@ rule thresholds_without_validation:
         " --min-probability {params.min_probability} --threads {threads} --out {output} 2> {log}"
 
 
-# This rule runs all inference methods of a model. For a model of the full training set, the inference methods use
-# samples or marginals, which are drawn or estimated only once. For a model of 80 % of the training set, the inference
-# methods use the estimates on which thresholds are tuned.
+# All inference methods of a model. With the full training set, they share samples or marginals, which are drawn or
+# estimated only once. With 80 % of it, they use the estimates on which thresholds are tuned.
 rule infer:
     input:
         data="results/{dataset}/data",

@@ -1,5 +1,4 @@
-# These rules rank labels, score rankings, write estimates, and score forests, sweeps over a
-# hyperparameter, and streams.
+# Rankings, their scores, estimates, and the scores of forests, sweeps over a hyperparameter, and streams.
 rule rank:
     input:
         data="results/{dataset}/data",
@@ -10,7 +9,7 @@ rule rank:
     log:
         "logs/{dataset}/{model}/seed{seed}/full/rank.log",
     wildcard_constraints:
-        # For models with the key `batch_seeds`, the rules `train_and_rank_...` rank the labels.
+        # The rules `train_and_rank_...` rank with models that have the key `batch_seeds`.
         dataset=kept,
         model=rf"(?!(?:{batched_models})/)(?:{jobs.one_of(project.models)})",
     conda:
@@ -29,8 +28,7 @@ rule rank:
         " --threads {threads} --out {output} 2> {log}"
 
 
-# This rule scores a ranking, which is kept even if the model is deleted. So a new measure needs no
-# model.
+# A ranking is kept even if the model is deleted, so that a new measure needs no model.
 rule score:
     input:
         data="results/{dataset}/data",
@@ -39,7 +37,7 @@ rule score:
         "results/{dataset}/{model}/seed{seed}/full/ranking.json",
     log:
         "logs/{dataset}/{model}/seed{seed}/full/score.log",
-    localrule: True  # It takes seconds, less than a job of a cluster takes to start.
+    localrule: True  # takes seconds, less than a job of a cluster takes to start
     conda:
         "../envs/xmlc.yaml"
     resources:
@@ -59,7 +57,7 @@ rule score:
         " --out {output} 2> {log}"
 
 
-# This rule writes sparse probability estimates, the input of threshold methods.
+# Sparse probability estimates, the input of threshold methods.
 rule estimate:
     input:
         data="results/{dataset}/data",
@@ -88,7 +86,7 @@ rule estimate:
         " --threads {threads} --out {output} 2> {log}"
 
 
-# This rule scores the first trees of a forest, for several numbers of trees.
+# Scores of the first trees of a forest, for several numbers of trees.
 rule forest:
     input:
         data="results/{dataset}/data",
@@ -117,7 +115,7 @@ rule forest:
         " --threads {threads} --out {output} 2> {log}"
 
 
-# This rule trains a model with each of several values of one hyperparameter.
+# A model with each of several values of one hyperparameter.
 rule sweep:
     input:
         data="results/{dataset}/data",
@@ -147,7 +145,7 @@ rule sweep:
         " --out {output.result} 2> {log} && mkdir -p {output.trial}"
 
 
-# This rule streams the training set to a model, which predicts each instance before it learns from it.
+# The model predicts each instance of the training set before it learns from it.
 rule progressive:
     input:
         data="results/{dataset}/data",

@@ -1,4 +1,4 @@
-# Tables and figures need only records. These rules run on the machine on which Snakemake was started.
+# Tables and figures need only records, so they run on the machine on which Snakemake was started.
 from xmlc.suite.papers import table_of
 
 

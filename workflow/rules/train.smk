@@ -1,12 +1,12 @@
-# Models are trained on the whole training set (`full`, for rankings) or on 80 % of it (`80`, for thresholds). If a
-# search runs first (`search` of the model, `tuning` of config.yaml), training uses the values that the search selects.
+# Models are trained on the whole training set (`full`, for rankings) or on 80 % of it (`80`, for thresholds), with the
+# values of a search if one runs first (`search` of the model, `tuning` of config.yaml).
 rule tune:
     input:
         data="results/{dataset}/data",
         tuned=earlier_search,
     output:
         result="results/{dataset}/tuning/{model}.json",
-        trial=scratch("results/{dataset}/tuning/{model}.trial"),  # A killed job leaves a model here.
+        trial=scratch("results/{dataset}/tuning/{model}.trial"),  # a killed job leaves a model here
     log:
         "logs/{dataset}/tuning/{model}.log",
     conda:
@@ -26,8 +26,7 @@ rule tune:
     message:
         "Search hyperparameters of {wildcards.model} on {wildcards.dataset}"
     shell:
-        # SMAC iterates over sets of strings. Without a fixed hash seed, the order of strings in a set would differ
-        # between processes.
+        # SMAC iterates over sets of strings, whose order differs between processes without a fixed hash seed.
         "XMLC_PLANNED_CODE={params.code:q}"
         " PYTHONHASHSEED=0 xmlc tune --data {input.data} --estimator {params.estimator:q} --parameters {params.hyperparameters:q}"
         " {params.search:q} {params.tuned:q} --threads {threads} --out {output.result} 2> {log}"
@@ -69,10 +68,9 @@ rule train:
         " --threads {threads} --out {output.model} --record {output.record} 2> {log}"
 
 
-# Training a model with the key `batch_seeds` takes less time than starting two processes. On a cluster, each job also
-# starts Snakemake. If a model has the key `batch_seeds`, one job therefore trains the models of all seeds and ranks
-# labels with them. Each list of seeds in the suites needs a separate rule, because the outputs of a rule's jobs differ
-# only in wildcards.
+# A model with the key `batch_seeds` trains faster than two processes start, and on a cluster each job also starts
+# Snakemake. One job therefore trains and ranks with all seeds. Each list of seeds in the suites needs a rule, because
+# the outputs of a rule's jobs differ only in wildcards.
 for seeds, models in jobs.batched_models(project).items():
 
     rule:
