@@ -1,9 +1,9 @@
-"""From the scores of any model, such as a transformer, to label sets, with the labels of validation
+"""Choose label sets by the scores of any model, such as a transformer, with labels of validation
 data.
 
-Your classifier's scores from 0 to 1 take the place of `P_val` and `P_test`: sparse matrices, as
-`scipy.sparse.load_npz` reads them, or dense arrays. `docs/estimates.md` makes such matrices of the
-best labels of a transformer and their logits.
+Replace `P_val` and `P_test` by your classifier's scores from 0 to 1. They are sparse matrices, as
+`scipy.sparse.load_npz` reads them, or dense arrays. `docs/estimates.md` makes such matrices from
+the best labels of a transformer and their logits.
 """
 
 from xmlc.data.synthetic.labels import SyntheticModel
@@ -16,16 +16,16 @@ _, Y_val, P_val = data.draw(0, 4000)
 _, Y_test, P_test = data.draw(4000, 6000)
 
 methods = {
-    # by measure the method that was best where we measured
+    # the best method of our measurements for each measure
     "LabelSets, macro-F": LabelSets("macro_f"),
     "LabelSets, micro-F": LabelSets("micro_f"),
     "LabelSets, instance-F": LabelSets("instance_f"),
-    "one half": None,  # a label is predicted where its estimate exceeds 1/2
+    "one half": None,  # predict a label if its estimate exceeds 1/2
     "best common threshold": CommonThreshold("micro"),
     "FTA": FTA(),
     "STO": STO(),
     "OFO": OFO(a=1, b=20),
-    "MEUF": meuf,  # for each instance the set of greatest expected F; nothing is tuned
+    "MEUF": meuf,  # the set of greatest expected F for each instance, without tuning
 }
 print(f"{'':22}{'macro-F':>9}{'micro-F':>9}{'instance-F':>12}")
 for name, method in methods.items():

@@ -1,6 +1,6 @@
-"""Replacing omikuji: the same file in, and the precision and the seconds of both.
+"""Replace omikuji: read the same file, and compare precision and seconds.
 
-Needs omikuji. Your `train.txt` and `test.txt` take the place of the synthetic ones.
+The example needs omikuji. Your `train.txt` and `test.txt` can replace the synthetic files.
 """
 
 from time import perf_counter
@@ -16,7 +16,7 @@ from xmlc.metrics import precision_at_k
 
 
 def train_omikuji():
-    """Train on the file; return a function that ranks a matrix."""
+    """Train on the file, and return a function that ranks a matrix."""
     model = omikuji.Model.train_on_data("train.txt", n_threads=2)
 
     def rank(X, k):
@@ -31,7 +31,7 @@ def train_omikuji():
 
 
 def train(estimator):
-    """Train on the file; return a function that ranks a matrix."""
+    """Train on the file, and return a function that ranks a matrix."""
     model = estimator.fit(*load("train.txt"))
     return lambda X, k: model.predict_top_k(X, k)[0]
 

@@ -1,6 +1,6 @@
-"""From texts to the names of their labels.
+"""Predict the names of labels for texts.
 
-Needs scikit-learn.
+The example needs scikit-learn.
 """
 
 from sklearn.feature_extraction.text import TfidfVectorizer

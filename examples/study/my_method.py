@@ -1,4 +1,4 @@
-"""Define my threshold method. suite.yaml names it as `half`."""
+"""My threshold method, which suite.yaml names `half`."""
 
 import numpy as np
 

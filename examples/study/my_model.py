@@ -1,4 +1,4 @@
-"""Define my model. suite.yaml names it as `my_model.py:Centroids`."""
+"""My model, which suite.yaml names `my_model.py:Centroids`."""
 
 import numpy as np
 from scipy import sparse
@@ -8,15 +8,16 @@ from xmlc.models.base import SparseProbabilityEstimator
 
 
 class Centroids(SparseProbabilityEstimator):
-    """Estimate a label by the cosine of the instance and the label's mean, relative to the largest,
-    to some power.
+    """A model that estimates a label by the cosine of the instance and the label's mean.
+
+    The cosine is divided by the largest one of the instance, and raised to a power.
     """
 
     def __init__(self, power=8.0):
         self.power = power
 
     def fit(self, X, Y):
-        """Keep the mean of each label's instances, scaled to unit length."""
+        """Store the mean of each label's instances, scaled to unit length."""
         X, Y = self._training_data(X, Y)  # float32 CSR (n, d) and boolean CSR (n, m), checked
         sums = Y.T.astype(np.float32) @ unit_rows(X)
         # arrays that end in _ are saved with the model
