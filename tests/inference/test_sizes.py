@@ -83,6 +83,14 @@ def test_shares_of_sizes_add_instances_in_order():
     assert shares_of_sizes(pmfs, weights).tolist() == shares.tolist()
 
 
+def test_no_empty_set_is_predicted_if_its_weight_is_0():
+    p = np.full((1, 4), 0.01)
+    assert gfm(p)[0].nnz == 0
+    Y_hat, expected = gfm_sizes(p, np.array([0.0, 1.0]))
+    assert Y_hat.nnz > 0
+    assert expected[0] > 0.3
+
+
 def mean_sizes(p, weights):
     """Return the mean probability of each size, 0 to m."""
     pmf = np.mean([weighted(row, weights) for row in p], axis=0)
