@@ -1,6 +1,7 @@
 """Finding, reading and storing datasets.
 
-`load` is imported only on demand, because it imports all parsers, which downloads do not need.
+`load` and `fetch` are imported only on demand, because they import all parsers, which the suite's
+downloads do not need.
 """
 
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 from xmlc.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from xmlc.data.fetching import fetch as fetch
     from xmlc.data.formats import load as load
 
 lazy_names(__name__)
