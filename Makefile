@@ -63,7 +63,6 @@ $(KNOWN:%=$(ENV)/has-%): $(ENV)/has-%: $(ENV)/has-base
 THREADS ?= 1
 
 demo: $(ENV)/has-base
-	@PATH="$(BIN):$$PATH" xmlc compile config/demo.yaml --cores $(CORES)
 	@PATH="$(BIN):$$PATH" snakemake --cores $(CORES) --config threads=$(THREADS) -- demo
 	@PATH="$(BIN):$$PATH" xmlc show --brief results/tables/demo/table2.md
 	@PATH="$(BIN):$$PATH" xmlc fingerprint results/tables/demo | tail -n 1

@@ -152,13 +152,6 @@ def run_demo_as(
         catalogue: Any = read_yaml(folder / "config/datasets.yaml")
         catalogue["demo"]["synthetic"] |= FEW_INSTANCES
         write_json(folder / "config/datasets.yaml", catalogue)  # JSON is YAML, too
-        # All kernels first, so that jobs do not wait for each other
-        _run(
-            ["xmlc", "compile", "config/demo.yaml", "--cores", str(cores)],
-            processor,
-            "its compilation",
-            folder,
-        )
         command = [
             sys.executable,
             "-m",

@@ -34,7 +34,7 @@ from xmlc.suite.config.jobs import options, search_options, sweep_options, thres
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.suite import read_suite
 from xmlc.suite.provenance.environment import commit, environment
-from xmlc.suite.steps.compile import compile_groups, kernels_of
+from xmlc.suite.steps.compile import compile_suite
 from xmlc.suite.steps.synth import make_dataset
 
 OUT = ROOT / paths.MEASURED / "costs.csv"
@@ -190,7 +190,7 @@ def bench_costs(
             raise XmlcError(f"--model: found {model}, expected {nearest(model, project.models)}")
     if not copy.path(paths.DATA).exists():
         prepare(copy, project, out)
-    compile_models(models, threads)
+    compile_models(models)
     for model in models:
         try:
             measure(copy, project, model, steps, out)
@@ -218,10 +218,11 @@ def prepare(copy: Copy, project: Project, out: Path) -> None:
     record(out, copy, project, "", Job("prepare", source, words, [data], "full"), used)
 
 
-def compile_models(models: Sequence[str], cores: int) -> None:
+def compile_models(models: Sequence[str]) -> None:
     """Compile all kernels, so that no step includes it."""
     for file in sorted((ROOT / "config/papers").glob("*.yaml")):
-        compile_groups(kernels_of(read_suite(file), models).values(), cores)
+        suite = read_suite(file)
+        compile_suite(suite, [name for name in suite.models if name in models])
 
 
 def measure(copy: Copy, project: Project, model: str, steps: Sequence[str], out: Path) -> None:

@@ -22,7 +22,7 @@ checked="$(mktemp -d)"
 rm -r "$checked"
 
 for suite in $KERNELS; do
-    /opt/venv/bin/xmlc compile "$suite" --cores "$(nproc)"
+    /opt/venv/bin/xmlc compile "$suite"
 done
 # Any user may run the image and add kernels for another processor.
 mkdir -p "$HOME" /work

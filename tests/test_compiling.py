@@ -10,53 +10,19 @@ from repository import ROOT
 
 import xmlc
 from xmlc.core.errors import XmlcError
-from xmlc.suite.config.suite import read_suite
-from xmlc.suite.steps.compile import compile_groups, kernels_of
 
 DEMO = ROOT / "config/demo.yaml"
 
 
-def test_groups_follow_the_configuration():
-    groups = kernels_of(read_suite(DEMO))
-    assert list(groups) == [
-        "one-vs-rest",
-        "plt",
-        "stacking",
-        "oracle",
-        "data",
-        "ranking",
-        "inference",
-        "thresholds",
-    ]
-    assert groups["plt"].args == ("plt", {"arity": 16})
-    assert set(groups["thresholds"].args[0]) >= {"sto", "ofo-ab", "for-micro-f"}
-    assert "meuf" in groups["inference"].args[0]
-    assert list(kernels_of(read_suite(DEMO), ["plt"])) == [
-        "plt",
-        "data",
-        "ranking",
-        "inference",
-        "thresholds",
-    ]
-
-
-def test_compiling_leaves_thread_setting_of_this_process_unchanged(monkeypatch):
-    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
-    compile_groups([kernels_of(read_suite(DEMO))["oracle"]], 1)
-    # numba cannot change its thread pool in this process
-    assert "NUMBA_NUM_THREADS" not in os.environ
-
-
 @pytest.mark.slow
 def test_steps_compile_nothing_beyond_their_part(tmp_path):
-    """A first run would compile such kernels on one core."""
+    """Jobs that cannot store kernels would compile them each time."""
     command = [
         sys.executable,
         str(ROOT / "tests/support/compiled_steps.py"),
         str(DEMO),
-        str(tmp_path),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == []
 

@@ -2,57 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import redirect_stderr
-from functools import partial
-from io import StringIO
-from multiprocessing import get_context
+from collections.abc import Collection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
-from tqdm import tqdm
 
 from xmlc import compiling
 from xmlc.cli.options import FILE
-from xmlc.core.threads import set_process_threads
 from xmlc.suite.config.suite import Suite, read_suite
 
-Compile = Callable[[], None]
 
-
-def kernels_of(suite: Suite, models: Collection[str] | None = None) -> dict[str, Compile]:
-    """Return functions that compile kernels of models, the slowest first."""
-    groups: dict[str, Compile] = {}
+def compile_suite(suite: Suite, models: Collection[str]) -> None:
+    """Compile the kernels that a suite's steps call with some of its models."""
     inferring: set[str] = set()
-    for name, model in suite.models.items():
+    for name in models:
+        model = suite.models[name]
+        compiling.compile_model(model.estimator, model.hyperparameters)
         inferring |= set(suite.inferred(name))
-        if models is None or name in models:
-            groups[name] = partial(compiling.compile_model, model.estimator, model.hyperparameters)
-    groups["data"] = compile_data
-    groups["ranking"] = compile_ranking
-    if inferring:
-        groups["inference"] = partial(compiling.compile_inference, sorted(inferring))
+    compile_data()
+    compile_ranking()
     methods = [*suite.methods, *suite.measure_methods]
     if methods:
-        groups["thresholds"] = partial(compiling.compile_thresholds, methods)
-    return groups
-
-
-def compile_groups(groups: Collection[Compile], cores: int) -> None:
-    """Call functions in processes, because numba compiles on one core."""
-    with ProcessPoolExecutor(cores, get_context("spawn"), set_process_threads, (1,)) as pool:
-        # Cancels the other groups after an error or Ctrl-C.
-        compiled = pool.map(compile_quietly, groups)
-        for _ in tqdm(compiled, total=len(groups), disable=None, leave=False):
-            pass
-
-
-def compile_quietly(group: Compile) -> None:
-    """Call a function without progress bars."""
-    with redirect_stderr(StringIO()):
-        group()
+        compiling.compile_thresholds(methods)
+    if inferring:
+        compiling.compile_inference(sorted(inferring))
 
 
 def compile_data() -> None:
@@ -92,19 +66,11 @@ def compile_ranking() -> None:
 
 @click.command()
 @click.argument("suite", type=FILE)
-@click.option(
-    "--cores",
-    default=1,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Number of groups of kernels to compile in parallel.",
-)
-def command(suite: Path, cores: int) -> None:
-    """Compile the kernels that the steps of SUITE call, before the first run of the suite.
+def command(suite: Path) -> None:
+    """Compile the kernels that the steps of SUITE call, before its first run.
 
-    You need this command only once for each machine and version of xmlc. If you do not run this
-    command, each step compiles the kernels that it needs on one core.
+    Each job otherwise compiles the kernels that it needs and stores them for later jobs. Compile
+    ahead if the jobs cannot write into the installed package, or into the folder NUMBA_CACHE_DIR.
     """
-    groups = kernels_of(read_suite(suite))
-    click.echo(f"compiling {len(groups)} groups of kernels, unless they are on disk")
-    compile_groups(groups.values(), cores)
+    configured = read_suite(suite)
+    compile_suite(configured, configured.models)
