@@ -182,7 +182,8 @@ lint: $(ENV)/has-lint
 	PATH="$(BIN):$$PATH" snakemake --lint
 
 # `docs` builds a site from the pages of docs/, the docstrings, and the report of the runs in
-# results/reference/five-seeds. A warning of Sphinx counts as an error.
+# results/reference/five-seeds. It also runs the notebook docs/tour.ipynb. A warning of Sphinx counts as an error, and
+# so does an error in the notebook.
 docs: $(ENV)/has-docs report-of-five-seeds
 	PATH="$(BIN):$$PATH" sphinx-build --quiet --fail-on-warning --keep-going docs docs/_build
 	@"$(BIN)/python" -c "import pathlib; print('Open it in any browser:', pathlib.Path('docs/_build/index.html').resolve().as_uri())"
@@ -214,4 +215,4 @@ dist: $(ENV)/has-release
 	rm -r dist/source
 
 clean:
-	rm -rf dist rehearsal docs/_build docs/_page docs/_runs results/demo results/tables results/figures results/comparison.md results/report results/results.csv resources logs .snakemake
+	rm -rf dist rehearsal docs/_build docs/_page docs/_runs docs/jupyter_execute results/demo results/tables results/figures results/comparison.md results/report results/results.csv resources logs .snakemake

@@ -32,14 +32,17 @@ project_copyright = author
 version = release = xmlc.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",  # also loads myst_parser
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
 ]
 myst_heading_anchors = 3  # links to sections, as on GitHub
-exclude_patterns = ["_build", "_page", "_runs"]
+nb_execution_show_tb = True
+nb_execution_timeout = 300  # seconds for a cell, which may compile kernels
+nb_output_stderr = "remove"  # progress bars
+exclude_patterns = ["_build", "_page", "_runs", "jupyter_execute"]
 html_theme = "furo"
 html_title = f"xmlc {version}"
 html_show_sphinx = False
