@@ -21,6 +21,7 @@ from xmlc import TextClassifier
 from xmlc.cli import texts
 from xmlc.data.formats import load
 from xmlc.models import OPLT, PLT, BinaryRelevance, Stacking
+from xmlc.models.registry import TRAINABLE
 
 ROWS = [
     ("boil rice", ["cooking"]),
@@ -296,7 +297,8 @@ REFUSED = [
     ("fit letters.csv --out new", "TfidfVectorizer"),
     ("fit train.csv --labels label --out new", "4 texts"),
     ("fit train.csv --separator '' --out new", "--separator"),
-    ("fit train.csv --estimator oracle --out new", "oracle"),
+    ("fit train.csv --estimator oracle --out new", ["oracle", *TRAINABLE]),
+    ("fit train.csv --estimator nope --out new", f"one of {', '.join(sorted(TRAINABLE))}, module:"),
     ("fit train.csv --estimator plt-rankin --out new", "plt-ranking"),
     ("fit noext --out new", ["noext", *ON_FORMATS]),
     ("fit - --out new", ON_FORMATS),

@@ -155,9 +155,10 @@ def test_estimator_is_loaded_from_a_file(tmp_path, multilabel):
         estimator_class(f"{tmp_path}/needy.py:Mine")
 
 
-def test_preset_for_rankings_can_be_a_member():
+def test_preset_for_rankings_is_an_estimator_and_can_be_a_member():
     member = Stacking([("a", "plt-ranking")]).members()["a"]
     assert member.get_params() == PLT.for_ranking().get_params()
+    assert estimator_class("plt-ranking")().get_params() == PLT.for_ranking().get_params()
     assert make_estimator("plt-ranking", {"tol": 0.5}, 0).tol == 0.5
 
 

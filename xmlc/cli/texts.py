@@ -15,7 +15,7 @@ from scipy import sparse
 
 from xmlc.cli._predictions import Prediction, read_predictions, write_predictions
 from xmlc.cli.options import FOLDER, SEED, out_option, parse_parameters, threads_option
-from xmlc.core.errors import XmlcError
+from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import folder_bytes
 from xmlc.data.formats import FORMATS, detect_format, load
 from xmlc.data.formats.lines import first_line
@@ -39,9 +39,8 @@ from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.label_sets import INSTANCE_F, MEASURE, estimates_of_sets
 from xmlc.models.registry import (
     DEFAULT,
-    LEARNERS,
-    PRESET,
     STREAMING,
+    TRAINABLE,
     load_model,
     make_estimator,
 )
@@ -61,7 +60,7 @@ SETS = {
     "instance_f": "instance-F",
 }
 OWN_CLASS = "Your own class: module:Class or path/to/file.py:Class."
-ESTIMATORS_HELP = f"Estimators: {PRESET} (preset for rankings), {', '.join(LEARNERS)}. {OWN_CLASS}"
+ESTIMATORS_HELP = f"Estimators: {', '.join(TRAINABLE)} (a preset for rankings). {OWN_CLASS}"
 FORMATS_HELP = f"Formats of texts: {', '.join(READERS)}. Formats of features: {', '.join(FORMATS)}."
 INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
@@ -201,7 +200,7 @@ def fit_command(
             estimator = STREAMING
     model: Any = make_estimator(estimator, parameters, seed, threads)
     if looks_up(model):
-        expected = "a trainable estimator such as plt"
+        expected = nearest(estimator, TRAINABLE)
         raise XmlcError(f"--estimator: found {estimator!r}, expected {expected}")
     if stream and not hasattr(model, "partial_fit"):
         expected = f"one that trains on batches, such as {STREAMING}"

@@ -38,6 +38,8 @@ ESTIMATORS = LEARNERS | {
 #: Estimators' names by class names in lower case.
 CLASS_NAMES = {place.rpartition(":")[2].lower(): name for name, place in ESTIMATORS.items()}
 PRESET = "plt-ranking"  # name of `PLT.for_ranking`
+#: Names that ``xmlc fit --estimator`` takes, and that messages suggest.
+TRAINABLE = (*LEARNERS, PRESET)
 DEFAULT = "stacking"  # for `xmlc.TextClassifier` and `xmlc fit`
 # the same for streams
 STREAMING = "oplt"
@@ -67,7 +69,7 @@ def registered_name(name: str) -> str:
 def estimator_class(name: str) -> Any:
     """Return the class of an estimator, or the function that returns the estimator.
 
-    The name is a key of `ESTIMATORS`, a class of this package such as ``PLT``,
+    The name is a key of `ESTIMATORS`, `PRESET`, a class of this package such as ``PLT``,
     ``package.module:ClassName`` for another library, or ``path/to/file.py:Name`` for your own class
     or function. Unless it derives from `SparseProbabilityEstimator`, `xmlc.models.wrapped` has to
     wrap it.
@@ -78,6 +80,8 @@ def estimator_class(name: str) -> Any:
         The estimator does not exist, or has no ``fit`` or no ``predict_proba``.
     """
     name = registered_name(name)
+    if name == PRESET:
+        return estimator_class("plt").for_ranking
     if name in ESTIMATORS:
         module_name, _, attribute = ESTIMATORS[name].partition(":")
         return getattr(importlib.import_module(module_name), attribute)
@@ -89,7 +93,7 @@ def estimator_class(name: str) -> Any:
     elif ":" in name:
         found = wrapped.class_of(name)
     else:
-        expected = f"{nearest(name, [*ESTIMATORS, PRESET])}, module:Class or path/to/file.py:Class"
+        expected = f"{nearest(name, TRAINABLE)}, module:Class or path/to/file.py:Class"
         raise InvalidParameterError(f"found estimator {name!r}, expected {expected}")
     if not isfunction(found):
         wrapped.check_wrapped_methods(name, found)
@@ -114,14 +118,10 @@ def make_estimator(
     from xmlc.models import wrapped
 
     name = registered_name(name)
-    estimator: SparseProbabilityEstimator
-    if name == PRESET:
-        estimator = estimator_class("plt").for_ranking()
-    else:
-        found = estimator_class(name)
-        if not _is_ours(found):
-            return wrapped.adapt(name, found, parameters, seed, n_jobs)
-        estimator = found()
+    found = estimator_class(name)
+    if name != PRESET and not _is_ours(found):
+        return wrapped.adapt(name, found, parameters, seed, n_jobs)
+    estimator: SparseProbabilityEstimator = found()
     known = estimator.get_params()
     unknown = sorted(set(parameters) - set(known))
     if unknown:
