@@ -8,7 +8,6 @@ import pooch
 import pytest
 from facts import raises_with
 from file_server import serve
-from needs import require
 from repository import ROOT
 
 from xmlc.core.errors import InvalidParameterError, MissingFileError, XmlcError
@@ -133,9 +132,9 @@ def test_catalogue_and_suite_have_the_same_files(name):
     assert [entry.address(file)["url"] for file in names] == [f"{address}/{file}" for file in names]
 
 
+@pytest.mark.needs("mirror")
 @pytest.mark.parametrize("name", fetching.CATALOGUE)
-def test_mirror_has_published_sizes(name):
-    mirror = require("mirror")
+def test_mirror_has_published_sizes(name, mirror):
     (X, Y), (X_test, Y_test) = fetch(name, mirror)
     published = LISTED[name].published
     assert (X.shape[0], Y.shape[1]) == (published["n_train"], published["m"])
