@@ -26,25 +26,21 @@ def f_of(truth, predicted):
 
 
 def candidate_sets(estimates):
-    """Return every set {estimate >= v} and the empty set, as masks."""
-    return [estimates >= v for v in np.unique(estimates[estimates > 0])] + [
-        np.zeros(estimates.size, dtype=bool)
-    ]
+    """Return the sets that `>` can predict with a common threshold, as masks, from the empty set
+    on, ties together.
+    """
+    values = np.unique(estimates[estimates > 0])[::-1]
+    return [estimates >= value for value in (np.inf, *values)]
 
 
 def row_wise_ofo(spe, Y, a, b, lower):
-    """Return the thresholds of Algorithm 2 as printed: instance by instance, over labels in truth
-    or prediction.
-    """
-    estimates = spe.toarray()
-    truth = Y.toarray()
-    a = np.full(spe.shape[1], float(a))
-    b = np.full(spe.shape[1], float(b))
+    """Return the thresholds of Algorithm 2 as printed, instance by instance."""
+    a = np.full(spe.shape[1], a, dtype=float)
+    b = np.full(spe.shape[1], b, dtype=float)
     tau = np.maximum((a / b).astype(np.float32), lower)
-    for x, y in zip(estimates, truth):
+    for x, y in zip(spe.toarray(), Y.toarray()):
         predicted = (x > tau) & (x > 0)
-        for j in np.flatnonzero(y | predicted):
-            a[j] += y[j] and predicted[j]
-            b[j] += int(y[j]) + int(predicted[j])
-            tau[j] = max(np.float32(a[j] / b[j]), lower[j])
+        a += y & predicted
+        b += y.astype(int) + predicted
+        tau = np.maximum((a / b).astype(np.float32), lower)
     return tau

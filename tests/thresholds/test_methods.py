@@ -27,12 +27,12 @@ from xmlc.thresholds import (
 )
 from xmlc.thresholds.methods import as_estimates
 
-THOROUGH = settings(deadline=None, max_examples=60)
+THOROUGH = settings(max_examples=60)
 
 
 def test_estimates_must_exceed_their_threshold():
-    spe = sparse.csr_array(np.array([[0.5, 0.25, 0.0]], dtype=np.float32))
-    predicted = apply_thresholds(spe, np.array([0.5, 0.2, -1], dtype=np.float32))
+    spe = np.float32([[0.5, 0.25, 0.0]])
+    predicted = apply_thresholds(spe, [0.5, 0.2, -1])
     assert predicted.toarray().tolist() == [[False, True, False]]
     assert predicted.dtype == bool
     assert predicted.indices.dtype == predicted.indptr.dtype == np.int32
@@ -56,20 +56,12 @@ def test_fit_and_predict_use_the_same_comparison(seed):
         np.testing.assert_array_equal(apply_thresholds(exact, thresholds).toarray(), above)
         sets = STO(kappa=thresholds).fit(exact, Y).predict(exact).toarray()
         assert not (sets & ~above).any()
-        for j in range(4):
-            candidates = candidate_sets(np.where(above[:, j], exact[:, j].astype(np.float32), 0))
-            assert f_of(Y[:, j], sets[:, j]) == max(f_of(Y[:, j], c) for c in candidates)
+        for truth, found, estimates in zip(Y.T, sets.T, (exact.astype(np.float32) * above).T):
+            best = max(f_of(truth, chosen) for chosen in candidate_sets(estimates))
+            assert f_of(truth, found) == best
     for method in (CommonThreshold().fit(exact, Y), ExpectedF().fit(exact)):
         found = method.predict(exact).toarray()
         np.testing.assert_array_equal(found, exceeding(exact, method.thresholds_))
-
-
-def test_invalid_thresholds_are_refused():
-    spe, _ = random_case(4, 3, 0)
-    with raises_with(XmlcError, "thresholds", "(2,)", "(3,)"):
-        apply_thresholds(spe, np.zeros(2))
-    with raises_with(XmlcError, "thresholds", "NaN"):
-        apply_thresholds(spe, np.array([0.1, np.nan, 0.2]))
 
 
 @pytest.mark.parametrize(
@@ -122,18 +114,6 @@ def test_methods_accept_no_instances_and_no_labels(n, m):
         assert method.predict(spe).shape == (n, m)
 
 
-def test_invalid_estimates_and_kappa_are_refused():
-    spe, Y = random_case(4, 3, 0)
-    with raises_with(XmlcError, "(4, 3)", "(4, 2)"):
-        STO().fit(spe, Y[:, :2])
-    with raises_with(XmlcError, "(3,)", "2 dimensions"):
-        STO().fit(np.ones(3), Y)
-    with raises_with(XmlcError, "kappa", "(2,)", "(3,)"):
-        STO(kappa=np.zeros(2)).fit(spe, Y)
-    with raises_with(XmlcError, "kappa", "NaN"):
-        STO(kappa=np.nan).fit(spe, Y)
-
-
 @pytest.mark.parametrize("method", [STO(), FTA(), OFO(), ExpectedF(), IsotonicCalibration()])
 def test_columns_of_estimates_are_checked_by_name(method):
     spe, Y = (pd.DataFrame(part.toarray(), columns=[*"abc"]) for part in random_case(20, 3, 0))
@@ -158,7 +138,6 @@ def test_columns_of_estimates_are_checked_by_name(method):
         lambda spe, Y, prior: tune("fta", spe, Y, prior).thresholds,
         lambda spe, Y, prior: ExpectedF(prior=prior).fit(spe).thresholds_,
         lambda spe, Y, prior: FTA(lower_bounds=prior).fit(spe, Y).thresholds_,
-        lambda spe, Y, prior: OFO(lower_bounds=prior).fit(spe, Y).thresholds_,
         lambda spe, Y, prior: lower_bounds(prior),
     ],
 )
@@ -174,8 +153,6 @@ def test_tune_uses_priors_of_validation_set_by_default():
     spe, Y = random_case(20, 3, 0)
     expected = tune("sto", spe, Y, priors(Y))
     np.testing.assert_array_equal(tune("sto", spe, Y).thresholds, expected.thresholds)
-    with raises_with(XmlcError, "min_probability", "5.0"):
-        tune("sto", spe, Y, min_probability=5)
 
 
 @pytest.mark.parametrize("value", [1, 0.5, np.finfo(np.float32).tiny, 1e-45])

@@ -75,8 +75,9 @@ def test_each_instance_is_estimated_by_a_model_of_other_folds(make, form, multil
     tuned = tune("fta", model.estimates_, Y, min_probability=least, measure="macro_f_zero")
     np.testing.assert_array_equal(model.thresholds_, tuned.thresholds)
     full = dense(make().fit(X, Y).predict_proba(X))
-    for found, limit in ((model.predict_proba(X), least), (model.predict_proba(X, 0.3), 0.3)):
-        np.testing.assert_allclose(found.toarray(), np.where(full > limit, full, 0), rtol=1e-5)
+    for limit in (least, 0.3):
+        found = model.predict_proba(X, limit).toarray()
+        np.testing.assert_allclose(found, np.where(full > limit, full, 0), rtol=1e-5)
     above = model.predict_proba(X).toarray() > model.thresholds_
     np.testing.assert_array_equal(model.predict(form(X)).toarray(), above)
 
@@ -128,8 +129,6 @@ def test_out_of_fold_refuses_fewer_instances_than_folds(multilabel):
         OutOfFold(Shares()).fit(X[:4], Y[:5])
     with raises_with(XmlcError, "OutOfFold", "folds=1"):
         OutOfFold(Shares(), folds=1).fit(X, Y)
-    with raises_with(ValueError, "OutOfFold", "fit"):
-        OutOfFold(Shares()).predict(X)
     estimates = OutOfFold(Shares(), folds=20, threshold=0.0).fit(X, Y).estimates_.toarray()
     np.testing.assert_allclose(estimates, (Y.sum(axis=0) - Y.toarray()) / 19, rtol=1e-6)
 
@@ -145,16 +144,16 @@ def test_out_of_fold_accepts_texts_with_a_pipeline(multilabel):
 
 def test_nested_hyperparameters_can_be_set():
     model = OutOfFold(PLT(epochs=1), OFO(), folds=2)
-    assert repr(model) == "OutOfFold(estimator=PLT(epochs=1), folds=2, method=OFO())"
+    before = repr(model)
+    assert before == "OutOfFold(estimator=PLT(epochs=1), folds=2, method=OFO())"
     copy = clone(model).set_params(estimator__epochs=3, method__b=7, folds=4)
     assert (copy.estimator.epochs, copy.method.b, copy.folds) == (3, 7, 4)
-    assert (model.estimator.epochs, model.method.b, model.folds) == (1, 20.0, 2)
+    assert repr(model) == before
     assert copy.get_params()["estimator__epochs"] == 3
     assert "estimator__epochs" not in copy.get_params(deep=False)
     assert get_tags(model).estimator_type is None
-    for wrong, name in (("estimator__epoch", "'epoch'"), ("fold", "'fold'")):
-        with raises_with(ValueError, name):
-            model.set_params(**{wrong: 3})
+    with raises_with(ValueError, "'epoch'"):
+        model.set_params(estimator__epoch=3)
 
 
 @pytest.mark.filterwarnings("ignore:A column-vector y")
@@ -186,19 +185,18 @@ def test_estimates_per_class_become_one_estimate_per_label(estimator, m, multila
 
 
 def test_columns_of_frames_are_used_by_name(multilabel):
-    X, Y = multilabel(30, 3, 4)
-    x = pd.DataFrame(X.toarray(), columns=[*"abc"])
-    cities = x.assign(city=["u", "v", "w"] * 10).set_index(np.arange(30)[::-1])
+    X, Y = multilabel(30, 2, 4)
+    frame = pd.DataFrame(X.toarray(), columns=[*"ac"]).assign(city=["u", "v", "w"] * 10)
+    frame = frame.set_index(np.arange(30)[::-1])
     columns = ColumnTransformer(
         [("city", OneHotEncoder(), ["city"]), ("number", "passthrough", ["a", "c"])]
     )
-    of_city = cities[["city"]].to_numpy() == [*"uvw"]
-    by_hand = np.column_stack([of_city, x[["a", "c"]]]).astype(float)
+    by_hand = np.column_stack([np.tile(np.eye(3), (10, 1)), X.toarray()])
     expected = OutOfFold(PLT(epochs=2), folds=3).fit(by_hand, Y)
     y = pd.DataFrame(Y.toarray().astype(int), columns=[*"wxyz"])
-    model = OutOfFold(make_pipeline(columns, PLT(epochs=2)), folds=3).fit(cities, y)
+    model = OutOfFold(make_pipeline(columns, PLT(epochs=2)), folds=3).fit(frame, y)
     np.testing.assert_array_equal(model.thresholds_, expected.thresholds_)
-    assert (model.predict(cities[["city", *"cba"]]) != expected.predict(by_hand)).nnz == 0
-    assert model.feature_names_in_.tolist() == [*"abc", "city"]
+    assert (model.predict(frame[["city", "c", "a"]]) != expected.predict(by_hand)).nnz == 0
+    assert model.feature_names_in_.tolist() == ["a", "c", "city"]
     assert expected.n_features_in_ == 5
     assert not hasattr(OutOfFold(PLT()), "feature_names_in_")

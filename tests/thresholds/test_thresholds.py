@@ -13,7 +13,7 @@ from threshold_cases import random_case
 
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import macro_f
-from xmlc.thresholds import FTA, OFO, STO, CommonThreshold
+from xmlc.thresholds import FTA, OFO, STO, CommonThreshold, apply_thresholds, tune
 from xmlc.thresholds.one_pass import instances, label_tasks
 
 
@@ -27,7 +27,15 @@ def large():
 
 
 @pytest.mark.parametrize(
-    "method", [STO(), CommonThreshold(), FTA(label_wise=True), FTA(), OFO(b=50)]
+    "method",
+    [
+        STO(),
+        CommonThreshold(),
+        CommonThreshold("instance"),
+        FTA(label_wise=True),
+        FTA(),
+        OFO(b=50),
+    ],
 )
 def test_thresholds_are_bit_identical_on_any_number_of_threads(method, large, monkeypatch):
     expected = method.fit(*large).thresholds_.tobytes()
@@ -54,9 +62,8 @@ def test_empty_estimates_give_initial_thresholds():
 
 
 def test_label_without_positives_predicts_nothing_and_scores_one():
-    spe = sparse.csr_array(np.array([[0.9, 0.2], [0.4, 0.9], [0.0, 0.9]], dtype=np.float32))
-    # row 0 has no labels
-    Y = sparse.csr_array(np.array([[False, False], [False, True], [False, True]]))
+    spe = np.float32([[0.9, 0.2], [0.4, 0.9], [0.0, 0.9]])
+    Y = [[0, 0], [0, 1], [0, 1]]
     method = STO(kappa=0.1).fit(spe, Y)
     assert method.thresholds_[0] == np.float32(0.9)
     assert macro_f(Y, method.predict(spe)) == 1.0
@@ -64,18 +71,29 @@ def test_label_without_positives_predicts_nothing_and_scores_one():
     assert FTA(grid=(2, 4), label_wise=True).fit(spe, Y).thresholds_[0] == 0.5
 
 
-def test_invalid_ofo_parameters_and_fta_grids_are_refused():
-    pair = random_case(4, 3, 0)
-    with raises_with(XmlcError, "a=3", "b=4"):
-        OFO(a=3, b=4).fit(*pair)
-    with raises_with(XmlcError, "a=1", "b=0"):
-        OFO(a=1, b=0).fit(*pair)
-    for grid in ((), (0, 2), (0.5,)):
-        with raises_with(XmlcError, "c >= 1"):
-            FTA(grid=grid).fit(*pair)
+SPE, Y = random_case(4, 3, 0)
 
 
-@settings(deadline=None, max_examples=60)
+@pytest.mark.parametrize(
+    ("call", "facts"),
+    [
+        (lambda: OFO(a=3, b=4).fit(SPE, Y), ["a=3", "b=4"]),
+        (lambda: FTA(grid=()).fit(SPE, Y), "c >= 1"),
+        (lambda: FTA(grid=(0.5,)).fit(SPE, Y), "c >= 1"),
+        (lambda: CommonThreshold("macro").fit(SPE, Y), ["average='macro'", "STO"]),
+        (lambda: STO().fit(SPE, Y[:, :2]), ["(4, 3)", "(4, 2)"]),
+        (lambda: STO().fit(np.ones(3), Y), ["(3,)", "2 dimensions"]),
+        (lambda: STO(kappa=np.zeros(2)).fit(SPE, Y), ["kappa", "(2,)", "(3,)"]),
+        (lambda: apply_thresholds(SPE, [0.1, np.nan, 0.2]), ["thresholds", "NaN"]),
+        (lambda: tune("sto", SPE, Y, min_probability=5), ["min_probability", "5.0"]),
+    ],
+)
+def test_invalid_input_is_refused(call, facts):
+    with raises_with(XmlcError, facts):
+        call()
+
+
+@settings(max_examples=60)
 @given(sizes=st.lists(st.integers(0, 40), max_size=30), entries=st.integers(1, 50))
 def test_pieces_cover_each_label_once_in_order(sizes, entries):
     tasks = label_tasks(np.array(sizes, dtype=np.int64), entries)
