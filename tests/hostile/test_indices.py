@@ -87,21 +87,3 @@ def test_functions_refuse_invalid_indices():
     ):
         check_refused(call, Y)
     check_refused(lambda wrong: kmeans_tree(wrong, 2, 2, 0), X)
-
-
-@pytest.mark.parametrize("measure", [metrics.precision_at_k, metrics.ndcg_at_k])
-def test_measures_refuse_invalid_rankings(measure):
-    _, Y = good_pair()
-    ranking = np.tile(np.arange(5, dtype=np.int32), (Y.shape[0], 1))
-    for wrong in (
-        *(np.full_like(ranking, label) for label in (Y.shape[1], -2, 2_000_000_000)),
-        np.full(ranking.shape, 2**32),
-        ranking.astype(float),
-        ranking[:-1],
-        ranking[0],
-    ):
-        with pytest.raises(XmlcError):
-            measure(Y, wrong, 3)
-    for k in (0, -1, 6, 10**10, 2.5, "a", None, np.nan):
-        with pytest.raises(XmlcError):
-            measure(Y, ranking, k)

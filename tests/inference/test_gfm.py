@@ -22,12 +22,12 @@ from scipy import sparse
 from xmlc.core.errors import XmlcError
 from xmlc.inference import LabelsBySize, Samples, gfm, gfm_t, marginals_of
 from xmlc.inference._compact import NONE, compact_samples, rank_places
-from xmlc.inference.gfm import best_set, column_of_f, keep_largest, sum_of_largest, upper_bound
+from xmlc.inference.gfm import best_set, column_of_f, keep_largest, sum_of_largest
 from xmlc.inference.methods import METHODS
 from xmlc.inference.meuf import TIE
 
 # The examples are fixed, because rounding decides between values with tiny differences.
-FEW = settings(deadline=None, max_examples=30, derandomize=True)
+FEW = settings(max_examples=30, derandomize=True)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -154,13 +154,10 @@ NO_MASS = np.zeros((1, 2, 2))
     [
         ((NO_MASS - 0.1, [0.0]), ["P", "-0.1"]),
         ((NO_MASS, [1.5]), ["p_empty", "1.5"]),
-        ((NO_MASS, [0.0, 0.0]), ["(1, 2, 2)", "(2,)"]),
         ((NO_MASS, [0.0], [1]), ["sizes", "(1,)", "(2,)"]),
         ((NO_MASS, [0.0], [2, 1]), ["sizes", "1 to 2"]),
-        ((NO_MASS, [0.0], [1, 3]), ["sizes", "1 to 2"]),
         ((np.full((1, 2, 1), 0.6), [0.0]), ["instance 0", "p_empty", "1.2"]),
         ((Samples(sparse.csr_array((5, 2), dtype=bool), 2),), ["5 rows", "2"]),
-        ((np.array([[0.5, 1.5]]),), ["marginals", "1.5"]),
         ((np.zeros(3),), ["marginals", "(3,)", "2 dimensions"]),
     ],
 )
@@ -214,11 +211,19 @@ def test_ranking_treats_rounding_differences_as_ties(values):
 # Sums of the largest entries of a column of F, compared with plain implementations.
 
 
-MANY = settings(deadline=None, max_examples=100, derandomize=True)
+MANY = settings(max_examples=100, derandomize=True)
 NEARLY_SORTED = st.lists(st.floats(0, 1), min_size=1, max_size=70).map(
     lambda values: sorted(values[:-4], reverse=True) + values[-4:]
 )
 WITH_TIES = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.3, 1.0, 2.0]), min_size=1, max_size=30)
+
+
+def first(values, place, high, condition):
+    """Swap the values that fulfil a condition to ``place`` and behind, and return their end."""
+    for i in range(place, high):
+        values[i], values[place] = values[place], values[i]
+        place += condition(values[place])
+    return place
 
 
 def sum_by_swaps(values, k):
@@ -230,23 +235,14 @@ def sum_by_swaps(values, k):
     high = len(values)
     while k < high:
         pivot = values[k - 1]
-        greater = low
-        for i in range(low, high):
-            values[i], values[greater] = values[greater], values[i]
-            greater += values[greater] > pivot
+        greater = first(values, low, high, pivot.__lt__)
         if k <= greater:
             high = greater
             continue
-        low = greater
-        for i in range(greater, high):
-            values[i], values[low] = values[low], values[i]
-            low += values[low] == pivot
+        low = first(values, greater, high, pivot.__eq__)
         if k <= low:
             break
-    total = 0.0
-    for value in values[:k]:
-        total += value
-    return total
+    return np.cumsum(values[:k])[-1]
 
 
 @MANY
@@ -257,13 +253,3 @@ def test_sum_of_largest_is_bit_identical_to_partition_by_swaps(values, data):
     found = sum_of_largest(np.array(values), k)
     assert found == pytest.approx(sum(sorted(values)[::-1][:k]))
     assert found == sum_by_swaps(values, k)
-
-
-@MANY
-@given(values=NEARLY_SORTED | WITH_TIES, data=st.data())
-def test_upper_bound_is_not_below_the_sum_of_the_largest(values, data):
-    k = data.draw(st.integers(1, len(values)))
-    least = values[k - 1]
-    bound = upper_bound(np.array(values), k)
-    assert bound == pytest.approx(k * least + sum(max(value - least, 0) for value in values))
-    assert bound >= sum(sorted(values)[::-1][:k]) - 1e-12

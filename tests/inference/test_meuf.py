@@ -14,7 +14,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.inference import gfm, meuf, meuf_approx, meuf_cubic
 from xmlc.inference.jansche import expected_by_cells
 
-FEW = settings(deadline=None, max_examples=30, derandomize=True)
+FEW = settings(max_examples=30, derandomize=True)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -35,16 +35,11 @@ def wide_marginals():
     one positive.
     """
     rng = np.random.default_rng(0)
-    rows = [np.full(90, q) for q in (0.01, 0.12, 0.5, 0.97)]
+    rows = [np.full(90, q) for q in (0.0, 0.01, 0.12, 0.5, 0.97)]
     for shape in (0.5, 1, 3):
         rows += [np.minimum(1, rng.pareto(shape, 90) * scale) for scale in (0.001, 0.01, 0.1)]
     rows += [rng.random(90) ** power for power in (0.2, 1, 4)]
-    rows += [
-        np.repeat([1.0, 0.0], 45),
-        np.repeat([0.5, 0.05, 1e-9], 30),
-        np.zeros(90),
-        np.eye(90)[7] * 0.3,
-    ]
+    rows += [np.repeat([1.0, 0.0], 45), np.repeat([0.5, 0.05, 1e-9], 30), np.eye(90)[7] * 0.3]
     # All 20 labels have a larger value than the empty set, although the first few have not.
     rows.append(np.where(np.arange(90) < 20, 0.1, 0.0))
     rows += [rng.choice([0.001, 0.01, 0.1, 0.4, 0.6], 90) * (rng.random(90) < 0.2) for _ in "12345"]

@@ -97,16 +97,6 @@ def mean_sizes(p, weights):
     return np.bincount(all_sets(p.shape[1]).sum(axis=1), weights=pmf)
 
 
-def test_fitted_weights_reproduce_observed_sizes():
-    rng = np.random.default_rng(3)
-    p = rng.random((300, 5))
-    Y = sparse.csr_array(rng.random((300, 5)) < 0.3)
-    weights = fit_size_weights(sparse.csr_array(p), Y)
-    observed = np.bincount(np.diff(Y.indptr), minlength=6) / 300
-    assert np.allclose(mean_sizes(p, weights), observed, atol=2e-3)
-    assert weights.max() == 1
-
-
 @pytest.mark.parametrize("scale", [1.0, 1e-14, 1e-60])
 def test_weights_compensate_for_estimates_that_are_too_low(scale):
     """All instances have 1 or 3 labels, although the estimates give these sizes a low
@@ -117,6 +107,7 @@ def test_weights_compensate_for_estimates_that_are_too_low(scale):
     sizes = np.where(np.arange(60) < 20, 1, 3)
     Y = rng.permuted(np.arange(6) < sizes[:, None], axis=1)
     weights = fit_size_weights(p, sparse.csr_array(Y))
+    assert weights.max() == 1
     assert np.array_equal(np.flatnonzero(weights), [1, 3])
     assert np.allclose(mean_sizes(p, weights)[[1, 3]], [1 / 3, 2 / 3], atol=2e-3)
 

@@ -1,14 +1,11 @@
 """The list of measures, and its use in records and tables."""
 
 import numpy as np
-from report_cases import ranking, write
 
 from xmlc.metrics import classification_metrics, propensities
 from xmlc.metrics.classification import agreement, scores_by_frequency
 from xmlc.metrics.measures import BY_NAME, MAXIMA, RANKING_METRICS, SET_METRICS
 from xmlc.metrics.ranking import calibration_scores, ranking_metrics
-from xmlc.suite.papers.building import build_table, read_records
-from xmlc.suite.results.manifest import Manifest
 
 
 def test_a_record_has_every_measure_once():
@@ -36,11 +33,3 @@ def test_only_errors_are_better_when_lower():
         by_direction.setdefault(measure.better, set()).add(name)
     assert by_direction["lower"] == {"hamming_loss", "ece@1", "ece@3", "ece@5"}
     assert by_direction[None] == {*MAXIMA, "predicted_per_instance"}
-
-
-def test_table_has_no_column_for_a_missing_measure(tmp_path):
-    content = ranking()
-    content["metrics"].pop("r@1", None)
-    (source,) = write(tmp_path, [content])
-    assert "r@1" not in next(row for _, row in read_records([source])[source].numbers())
-    assert "tail" not in build_table(Manifest("table1", "demo", (source,))).content

@@ -51,18 +51,17 @@ def test_reliability_plot_groups_labels_by_frequency():
     Y[:40, 6] = True
     lines = plot_reliability(Y_train, Y, spe).lines[:-1]  # The last line is the diagonal.
     groups = {"0": [0], "1 to 9": [1, 2, 6], "10 to 99": [3, 4], "100 to 999": [5]}
-    sizes = []
     for line, (name, labels) in zip(lines, groups.items(), strict=True):
-        estimates = spe[:, labels].ravel().astype(float)
-        order = np.argsort(estimates)[np.count_nonzero(estimates == 0) :]
-        sums = np.cumsum(estimates[order])
+        pairs = np.column_stack([spe[:, labels].ravel(), Y[:, labels].ravel()]).astype(float)
+        pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
+        pairs = pairs[pairs[:, 0] > 0]
+        sums = np.cumsum(pairs[:, 0])
         assert line.get_label() == f"{name}: {sums[-1] / Y[:, labels].sum():.2f}"
         n_bins = min(10, max(1, int(sums[-1] / 10)))
         ends = np.searchsorted(sums, sums[-1] * np.arange(1, n_bins) / n_bins + 1e-9)
-        bins = np.split(np.column_stack([estimates, Y[:, labels].ravel()])[order], ends)
-        np.testing.assert_allclose(line.get_xydata(), [pairs.mean(axis=0) for pairs in bins])
-        sizes.append(n_bins)
-    assert sizes[0] < sizes[1] == 10
+        expected = [part.mean(axis=0) for part in np.split(pairs, ends)]
+        np.testing.assert_allclose(line.get_xydata(), expected)
+    assert len(lines[0].get_xdata()) < len(lines[1].get_xdata()) == 10
 
 
 def test_reliability_plot_shows_ties_and_groups_without_positives():

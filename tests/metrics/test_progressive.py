@@ -17,7 +17,7 @@ from xmlc.metrics.progressive import (
 )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(n=st.integers(1, 10**7))
 def test_checkpoints_are_evenly_spaced_from_1_to_n(n):
     points = checkpoints(n)

@@ -26,7 +26,7 @@ from xmlc.thresholds.methods import apply_thresholds, sets_above
 SHAPES = {"n": st.integers(1, 9), "m": st.integers(5, 9), "seed": st.integers(0, 99)}
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(**SHAPES)
 def test_replicates_of_set_measures_equal_resampled_test_set(n, m, seed):
     rng = np.random.default_rng(seed)
@@ -48,7 +48,7 @@ def test_replicates_of_set_measures_equal_resampled_test_set(n, m, seed):
         assert found["macro_f2"] == scores["macro_f2"]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(**SHAPES)
 def test_replicates_of_ranking_measures_equal_resampled_test_set(n, m, seed):
     rng = np.random.default_rng(seed)

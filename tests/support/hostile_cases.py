@@ -21,13 +21,10 @@ def broken(matrix):
     for name, field, place, value in (
         ("index 2e9 at the beginning", "indices", 0, 2_000_000_000),
         ("index negative", "indices", middle, -1),
-        ("index least", "indices", middle, -(2**31)),
         ("index width at the end", "indices", -1, matrix.shape[1]),
         ("indptr begins behind 0", "indptr", 0, 1),
-        ("indptr begins below 0", "indptr", 0, -5),
         ("indptr falls", "indptr", matrix.shape[0] // 2, 0),
         ("indptr leads far out", "indptr", 1, 2_000_000_000),
-        ("indptr is negative", "indptr", 2, -1_000_000),
         ("indptr ends far out", "indptr", -1, 2_000_000_000),
     ):
         wrong = matrix.copy()

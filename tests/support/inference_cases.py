@@ -61,12 +61,10 @@ def by_size(pmfs, m):
     P has a column for each size.
     """
     sets = all_sets(m)
-    P = np.zeros((len(pmfs), m, m))
-    for i, pmf in enumerate(pmfs):
-        for y, probability in zip(sets, pmf):
-            # The empty set has no label whose term could be added.
-            P[i, y, y.sum() - 1] += probability
-    return LabelsBySize(P, np.array([pmf[0] for pmf in pmfs]), np.arange(1, m + 1))
+    sizes = np.arange(1, m + 1)
+    pmfs = np.array(pmfs)
+    of_size = sets.sum(axis=1)[:, None] == sizes
+    return LabelsBySize(np.einsum("iy,yj,ys->ijs", pmfs, sets, of_size), pmfs[:, 0], sizes)
 
 
 def random_samples(rng, n, m, n_samples):
@@ -87,13 +85,11 @@ def empirical_pmfs(samples, m):
 def counted_by_size(samples):
     """Count samples to get P and p(Y = 0) of every instance. P has a column for each size."""
     m = samples.Y.shape[1]
-    sizes = np.arange(1, samples.Y.shape[1] + 1)
-    drawn = samples.Y.toarray().reshape(-1, samples.n_samples, m)
-    of_size = drawn.sum(axis=2)[:, :, None] == sizes
-    counts = np.einsum("itj,its->ijs", drawn.astype(int), of_size.astype(int))
-    return LabelsBySize(
-        counts / samples.n_samples, (~drawn.any(axis=2)).sum(axis=1) / samples.n_samples, sizes
-    )
+    sizes = np.arange(m + 1)
+    drawn = samples.Y.toarray().astype(int).reshape(-1, samples.n_samples, m)
+    of_size = (drawn.sum(axis=2)[:, :, None] == sizes).astype(int)
+    P = np.einsum("itj,its->ijs", drawn, of_size[:, :, 1:]) / samples.n_samples
+    return LabelsBySize(P, of_size[:, :, 0].sum(axis=1) / samples.n_samples, sizes[1:])
 
 
 def exact_by_size(p, weights):
