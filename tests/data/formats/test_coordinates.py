@@ -59,21 +59,13 @@ def test_order_line_ends_zeros_and_repeated_labels_change_nothing(tmp_path):
 
 @given(st.sets(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=1), st.integers(1, 9))
 def test_matrix_equals_result_of_plain_loop(tmp_path_factory, pairs, value):
-    rows, columns = zip(*sorted(pairs))
-    expected = np.zeros((max(rows), max(columns)))
-    for row, column in pairs:
-        expected[row - 1, column - 1] = value
-    folder = tmp_path_factory.mktemp("files")
-    X, Y = read_coordinates(
-        written(
-            folder,
-            row=" ".join(map(str, rows)),
-            feature=" ".join(map(str, columns)),
-            value=f"{value} " * len(pairs),
-            label_row="1 " * len(expected),
-            label="1 " * len(expected),
-        )
-    )
+    rows, columns = np.array(sorted(pairs)).T
+    expected = np.zeros((rows.max(), columns.max()))
+    expected[rows - 1, columns - 1] = value
+    files = {"row": rows, "feature": columns, "value": np.full(rows.size, value)}
+    files |= dict.fromkeys(("label_row", "label"), np.ones(len(expected), dtype=int))
+    texts = {name: " ".join(map(str, numbers)) for name, numbers in files.items()}
+    X, Y = read_coordinates(written(tmp_path_factory.mktemp("files"), **texts))
     np.testing.assert_array_equal(X.toarray(), expected)
     assert Y.shape == (len(expected), 1)
 

@@ -31,7 +31,7 @@ TEXTS = st.from_regex(
 ) | st.binary(max_size=24)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.sampled_from([b"", b"-", b"+"]), TEXTS)
 @example(b"", b"0.1000000000000000055511151231257827")
 @example(b"-", b"9007199254740993")
@@ -50,7 +50,7 @@ def test_decimals_are_parsed_like_python(sign, rest):
         assert exact or b"e" in found[0].lower()
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.lists(st.binary(max_size=30), min_size=1, max_size=5).map(b"\n".join))
 @example(b"\x0b\n\x0b\x0b\n")
 def test_lines_end_like_python_lines(text):

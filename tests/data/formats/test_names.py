@@ -23,8 +23,6 @@ def of_cell(cell, separator=None):
         # Names are stripped, and empty or repeated names are dropped.
         (" a ;; b\t; ;a;", ["a", "b"]),
         ("", []),
-        (" ;\t; ", []),
-        ("Cooking, American", ["Cooking, American"]),
         (f"{X[1]}; {X[2]} ;", X[1:3]),
         (f"<{X[1]}>;<{X[2]}> ; {X[1]}", X[1:3]),
         ("<urn:isbn:1>;<info:x/1>", ["urn:isbn:1", "info:x/1"]),
@@ -32,16 +30,12 @@ def of_cell(cell, separator=None):
         ("a:b c:d", ["a:b c:d"]),
         ("<b>", ["<b>"]),
         ("New\u00a0York; \u00a0", ["New\u00a0York", "\u00a0"]),
-        ('["a", "b;c", "d, e"]', ["a", "b;c", "d, e"]),
         ('["a",\n "b", "a", " b "]', ["a", "b"]),
         ('{"COOK": 1.0, "GARDEN": 0}', ["COOK"]),
         ("(2020)", ["(2020)"]),
         ("(1,2)-b", ["(1,2)-b"]),
-        ("(a, b)", ["(a, b)"]),
-        ("poly((R)-3-hydroxybutyrate)", ["poly((R)-3-hydroxybutyrate)"]),
         ("x; [y]", ["x", "[y]"]),
         ("the 's-Hertogenbosch; 's-Hertogenbosch", ["the 's-Hertogenbosch", "'s-Hertogenbosch"]),
-        ('5" nails', ['5" nails']),
         ("R&D;AT&T", ["R&D", "AT&T"]),
         ("0;1", ["0", "1"]),  # The names may be ids.
     ],
@@ -53,12 +47,10 @@ def test_cell_is_parsed_into_names(cell, expected):
 @pytest.mark.parametrize(
     ("cell", "separator", "expected"),
     [
-        ("http://x/1|http://x/2", "|", ["http://x/1", "http://x/2"]),
         ("http://x/1 http://x/2", "|", ["http://x/1 http://x/2"]),
         ("<http://x/1> <http://x/2>  http://x/1 ", " ", ["http://x/1", "http://x/2"]),
         ("a  b\tc", " ", ["a", "b\tc"]),
         ('["a", "b"]', ";", ['["a", "b"]']),
-        ("a -- b", "--", ["a", "b"]),
         ('"Heroes"; b', ";", ['"Heroes"', "b"]),
         ("AT&amp;T", ";", ["AT&amp", "T"]),
     ],
@@ -76,25 +68,20 @@ URIS = ["--separator", "' '"]
     ("cell", "facts"),
     [
         (f"{X[1]} {X[2]}", URIS),
-        ("urn:isbn:1 URN:isbn:2 <urn:isbn:1>", URIS),
         ("<info:x/1> <mailto:me> ftp://x", URIS),
         # The semicolon may belong to a URI.
         (f"{X[1]};urn:a urn:b", URIS),
         ("<http://e.org/a;v=1>", URIS),
         (f"see {X[1]}", URIS),
-        (f"{X[1]} rice", URIS),
         (f"{X[1]},{X[2]}", URIS),
         (f"{X[1]}|<{X[2]}>", URIS),
         # Python prints lists, tuples, sets and dicts in these forms.
         ("['a', 'b']", JSON),
         ("('a', ' b ')", JSON),
-        ("(3, 17)", JSON),
         ("()", JSON),
         ("{'COOK': 1.0, 'GARDEN': 0.0}", JSON),
-        ("set()", JSON),
         ("{x}; [y]", JSON),
         ('"Heroes"; b', "quotes"),
-        ("'a', 'b'", "quotes"),
         ("a; '';b", "quotes"),
         ("<java>;<x><y>", "><"),
         ("AT&amp;T", "&amp;"),
@@ -110,15 +97,14 @@ def test_cells_of_other_forms_are_refused_with_an_option(cell, facts):
     ("cell", "separator"),
     [
         ("(1, 0, 0)", None),
-        ("(True, False, True)", None),
-        ("0|1|0", None),
         ("1;;0;1", None),
         ("0 1 0 0", None),
         ("1#0#1", "#"),
+        ('"a,b"', ","),
     ],
 )
-def test_vectors_of_zeros_and_ones_are_refused(cell, separator):
-    with raises_with(LineError, "0s and 1s"):
+def test_vectors_of_zeros_and_ones_and_quotes_are_refused(cell, separator):
+    with raises_with(LineError, "quotes" if '"' in cell else "0s and 1s"):
         of_cell(cell, separator)
 
 
@@ -127,10 +113,8 @@ def test_vectors_of_zeros_and_ones_are_refused(cell, separator):
     [
         "['a' 'b']",  # NumPy prints arrays in this form.
         "[1 0 0]",
-        "array(['a', 'b'], dtype=object)",
         '{"COOK": 1, "COOK": 0}',
         '{"COOK": 0.7}',
-        "dict_keys(['a'])",
         "Index(['a', 'b'], dtype='object')",
     ],
 )
@@ -139,21 +123,14 @@ def test_cells_without_names_are_refused(cell):
         of_cell(cell)
 
 
-def test_quoted_cell_is_refused_with_a_given_separator():
-    with raises_with(LineError, "quotes"):
-        of_cell('"a,b"', ",")
-
-
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
         ([" a ", "", "a", "\t"], ["a"]),
         (["a;b"], ["a;b"]),
         ([3, 17], ["3", "17"]),
-        ([1], ["1"]),
         (["0", "1"], ["0", "1"]),
         (None, []),
-        ([], []),
         ("a; b", ["a", "b"]),
         ({"choices": ["a", "b"]}, ["a", "b"]),
         ({"choices": 1, "a": 0}, ["choices"]),
@@ -175,7 +152,6 @@ def test_quoted_cell_is_refused_with_a_given_separator():
             ],
             ["a", "c"],
         ),
-        ({"label": "a", "value": False}, []),
         (
             [{"label": "a", "id": 3, "value": "x", "score": None}, {"label": None, "uri": "urn:b"}],
             ["a", "urn:b"],
@@ -191,24 +167,17 @@ def test_json_value_is_parsed_into_names(value, expected):
     "value",
     [
         3,
-        1.5,
-        False,
         [1, 0, 0],
-        [0, 1],
         [True, False],
         ["1", "0", "0"],
         ["a", None],
-        [1.5],
         [["a", "b"]],
-        [{}],
         [{"name": "a"}],
         {"a": 0.5},
-        {"a": -1},
         {"choices": ["a"], "b": 1},
         {"choices": [["a"]]},
         [{"label": 3, "uri": "urn:a"}],
         [{"label": "a", "uri": 3}],
-        [{"label": "a", "score": float("nan")}],
         [{"label": "a", "score": 0.02}],
     ],
 )
@@ -217,21 +186,11 @@ def test_values_without_names_are_refused(value):
         LabelNames().of_value(value)
 
 
-@pytest.mark.parametrize("score", ["0", "0.0", " 0.9 ", "true", 0.5])
+@pytest.mark.parametrize("score", ["0", "true", 0.5])
 def test_scores_as_text_are_refused(score):
     value = [{"label": "A", "score": score}, {"label": "B", "score": "1"}]
     with raises_with(LineError, "'A'", "0, 1, false or true"):
         LabelNames().of_value(value)
-
-
-def test_label_with_two_uris_is_refused():
-    names = LabelNames()
-    assert names.of_value([{"label": "Java", "uri": X[1]}, {"label": "Tea", "uri": X[2]}]) == [
-        "Java",
-        "Tea",
-    ]
-    with raises_with(LineError, "'Java'", X[1], X[3], "list of URIs"):
-        names.of_value({"label": "Java", "uri": X[3]})
 
 
 def calls_of(function, *arguments):
@@ -251,6 +210,7 @@ def calls_of(function, *arguments):
 
 
 MANY = " ".join(f"http://ex.org/{i:05}" for i in range(10_000))
+N = 250_000
 
 
 # With a regular expression that takes quadratic time, this test takes hours.
@@ -259,39 +219,24 @@ MANY = " ".join(f"http://ex.org/{i:05}" for i in range(10_000))
     "cell",
     [
         MANY,
-        MANY + " rice",
-        "rice " + MANY,
         MANY.replace(" ", " rice "),
         MANY.replace(" ", "> <"),
         MANY.replace(" ", ";"),
-        MANY.replace("http://", "urn:"),
         MANY.replace(" ", ", "),
         str(MANY.split()),
-        json.dumps(MANY.split()),
         json.dumps(MANY.split())[:-1] + ", nan]",
-        "[" + MANY.replace("http", "'http").replace(" ", "' ") + "']",
-        "<" * 500_000,
-        "<" + ":" * 500_000,
-        "<" + "a:" * 250_000,
-        "[" * 250_000 + "]" * 250_000,
-        "[" + "a" * 500_000 + "]",
-        "a(" * 250_000 + ")",
-        "a," * 250_000,
-        "," * 500_000,
-        ",a" * 250_000,
-        " <a" * 200_000,
-        "a:" * 250_000,
-        "urn:a" * 100_000,
-        "(" + "1," * 250_000,
-        "(" + " " * 500_000 + "x",
-        "a" + " " * 500_000 + "b",
-        "<" + "><" * 250_000,
-        "'" * 500_000 + "a",
-        "&" * 500_000,
-        "&#" * 250_000,
-        "&#" + "1" * 500_000 + " ",
-        "['" + "\\" * 500_000 + "']",
-        "[" + "1" * 500_000 + "x]",
+        "<" * N,
+        "<" + "a:" * N,
+        "[" * N + "]" * N,
+        "a(" * N + ")",
+        ",a" * N,
+        "urn:a" * N,
+        "(" + "1," * N,
+        "a" + " " * N + "b",
+        "<" + "><" * N,
+        "&#" + "1" * N + " ",
+        "['" + "\\" * N + "']",
+        "[" + "1" * N + "x]",
     ],
 )
 def test_cell_parsing_takes_linear_steps(cell, separator):

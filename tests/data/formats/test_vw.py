@@ -48,9 +48,7 @@ def test_features_missing_from_training_are_dropped(tmp_path):
         assert load(test, n_features=2)[0].toarray().tolist() == [[0, 3]]
 
 
-@pytest.mark.parametrize(
-    "text", ["1 | word\n", "1 | 07:1\n", "1 | 1 -2\n", "1 |a 1 |b 1\n", "1 | 99999999999\n"]
-)
+@pytest.mark.parametrize("text", ["1 | 07:1\n", "1 | 1 -2\n", "1 |a 1 |b 1\n", "1 | 99999999999\n"])
 def test_nonnumeric_feature_names_require_vocabulary(tmp_path, text):
     (tmp_path / "a.vw").write_text(text)
     with raises_with(XmlcError, "a.vw:1", "vocabulary="):
@@ -71,7 +69,7 @@ KEYS = st.tuples(st.sampled_from(["", "n", "ns"]), NAMES)
 PAIRS = st.dictionaries(KEYS, st.floats(-9, 9, width=32), max_size=6)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(LABELS, FURTHER, PAIRS), max_size=8), st.integers(0, 1))
 def test_structured_rows_survive_round_trip(tmp_path_factory, rows, base):
     path = tmp_path_factory.mktemp("vw") / "a.vw"
@@ -100,10 +98,8 @@ def test_structured_rows_survive_round_trip(tmp_path_factory, rows, base):
         ("1 a:1", "'1 a:1'"),
         ("x | a:1", "'x |'"),
         ("4 | a:1", "'4'"),
-        ("1, | a:1", "'1, |'"),
         ("1|f a:1", "'1|'"),
         ("1 1 1 1 | a:1", "'1 1 1 1 |'"),
-        ("1 0:1|2:1", "'1 0:1|'"),
         (" 1 | a:1", "' 1 |'"),
         ("1 'tag 2 | a:1", '"1 \'tag 2 |"'),
         ("1 | a:nan", "'a:nan'"),

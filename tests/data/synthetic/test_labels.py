@@ -86,15 +86,23 @@ def test_rows_do_not_depend_on_blocks_or_threads():
 
 @pytest.mark.parametrize(
     ("n_features", "n_labels", "labels_per_instance", "nonzeros"),
-    [(1, 1, 0.5, 1), (5, 10, 1, 3), (120, 101, 4.4, 120), (50, 3000, 3, 10), (100_000, 10, 2, 50)],
+    [
+        (1, 1, 0.5, 1),
+        (5, 10, 1, 3),
+        (120, 101, 4.4, 120),
+        (50, 3000, 3, 10),
+        (100_000, 10, 2, 50),
+        (135_909, 670_091, 5.0, 75),  # the cost depends on the stored entries
+    ],
 )
 def test_every_shape_has_requested_labels(n_features, n_labels, labels_per_instance, nonzeros):
-    X, Y, P = SyntheticModel(n_features, n_labels, labels_per_instance, nonzeros).draw(0, 3000)
-    assert X.shape == (3000, n_features)
-    assert Y.nnz / 3000 == pytest.approx(labels_per_instance, rel=0.1)
+    X, Y, P = SyntheticModel(n_features, n_labels, labels_per_instance, nonzeros).draw(0, 2000)
+    assert X.shape == (2000, n_features)
+    assert Y.nnz / 2000 == pytest.approx(labels_per_instance, rel=0.15)
     for matrix in (X, Y, P):
         check_canonical(matrix)
     assert P.data.min() >= np.float32(POSTERIOR_FLOOR)
+    assert P.nnz < 2000 * 500
 
 
 @pytest.mark.parametrize(
@@ -103,10 +111,3 @@ def test_every_shape_has_requested_labels(n_features, n_labels, labels_per_insta
 def test_impossible_values_are_named(wrong):
     with raises_with(XmlcError, *wrong.values()):
         SyntheticModel(**{"n_features": 20, "n_labels": 10, "labels_per_instance": 1, **wrong})
-
-
-def test_cost_of_extreme_shape_depends_on_stored_entries():
-    X, Y, P = SyntheticModel(135_909, 670_091, 5.0, 75).draw(0, 2000)
-    assert (X.shape, Y.shape) == ((2000, 135_909), (2000, 670_091))
-    assert Y.nnz / 2000 == pytest.approx(5.0, rel=0.15)
-    assert P.nnz / 2000 < 500

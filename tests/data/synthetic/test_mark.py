@@ -12,7 +12,6 @@ from file_server import serve
 from report_cases import ranking
 from small_data import train
 
-from xmlc.core.files import read_json, write_json
 from xmlc.data.synthetic import DEMO, is_made, is_synthetic, name_in_records, without_mark
 from xmlc.suite.papers.printing import to_csv, to_markdown
 from xmlc.suite.results.records.base import TrainingRecord
@@ -37,7 +36,8 @@ def made(tmp_path):
     empty = tmp_path / "datasets.yaml"
     catalogue.write_text(f"{NAME}: {{synthetic: {{{SIZES}}}}}")
     empty.write_text("{}")
-    assert run("synth", NAME, "--out", tmp_path / "mirror" / NAME, "--catalogue", catalogue) == 0
+    synth = f"synth {NAME} --out {tmp_path}/mirror/{NAME} --catalogue {catalogue}"
+    assert run(*synth.split()) == 0
     return tmp_path / "mirror", empty
 
 
@@ -45,20 +45,25 @@ def names(tmp_path, mirror, catalogue, name=NAME):
     """Download and prepare a dataset of a mirror. Return the dataset's names in records."""
     source = tmp_path / "resources" / name
     data = tmp_path / "data"
-    assert run("download", name, "--out", source, "--mirror", mirror, "--catalogue", catalogue) == 0
-    files = ("--source", source, "--out", data, "--statistics", tmp_path / "statistics.json")
-    assert run("prepare", name, *files, "--catalogue", catalogue) == 0
+    known = f"--catalogue {catalogue}"
+    download = f"download {name} --out {source} --mirror {mirror} {known}"
+    assert run(*download.split()) == 0
+    statistics = tmp_path / "statistics.json"
+    prepare = f"prepare {name} --source {source} --out {data} --statistics {statistics} {known}"
+    assert run(*prepare.split()) == 0
     shutil.rmtree(tmp_path / "resources")  # The records do not need the source files for the mark.
     train(tmp_path, data, "swnn")
     record = TrainingRecord.read(tmp_path / "train.json")
     assert record.run_names[0] == record.step["dataset"] == Prepared(data).meta["name"] == name
-    return {Statistics.read(tmp_path / "statistics.json").dataset_name, record.dataset_name}
+    return {Statistics.read(statistics).dataset_name, record.dataset_name}
 
 
-def test_another_name_in_the_mirror_is_marked(tmp_path, made):
+def test_a_renamed_copy_in_another_mirror_is_marked(tmp_path, made):
     mirror, catalogue = made
-    (mirror / NAME).rename(mirror / "mine")
-    assert names(tmp_path, mirror, catalogue, "mine") == {"mine (synthetic)"}
+    second = tmp_path / "second"
+    copied = f"download {NAME} --out {second}/mine --mirror {mirror} --catalogue {catalogue}"
+    assert run(*copied.split()) == 0
+    assert names(tmp_path, second, catalogue, "mine") == {"mine (synthetic)"}
 
 
 def test_an_archive_of_synthetic_data_is_marked(tmp_path, made):
@@ -84,9 +89,8 @@ def test_web_mirror_is_checked_for_synthetic_mark(tmp_path, made):
 
 
 @pytest.mark.parametrize("content", [[], {}, "synthetic", {"origin": "/mirror"}, {"data": "real"}])
-def test_other_descriptions_count_as_real_data(tmp_path, content):
-    write_json(tmp_path / "source.json", content)
-    assert not is_made(read_json(tmp_path / "source.json"))
+def test_other_descriptions_count_as_real_data(content):
+    assert not is_made(content)
 
 
 def test_only_demo_keeps_unmarked_name():
@@ -119,11 +123,3 @@ def test_no_claim_is_tested_on_synthetic_data(tmp_path):
     ].dropna()
     assert {*verdicts} == {"not run"}
     assert any(absent(note, f"{MARKED}: ", "`xmlc synth`") == [] for note in table.notes)
-
-
-def test_a_copy_of_a_copy_is_marked(tmp_path, made):
-    mirror, catalogue = made
-    second = tmp_path / "second"
-    files = ("--out", second / NAME, "--mirror", mirror, "--catalogue", catalogue)
-    assert run("download", NAME, *files) == 0
-    assert names(tmp_path, second, catalogue) == {MARKED}

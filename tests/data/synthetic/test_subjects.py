@@ -8,10 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from facts import raises_with
-from small_data import equal_bits
 
 from xmlc.core.errors import XmlcError
-from xmlc.data.synthetic import drawing
 from xmlc.data.synthetic import subjects as made
 from xmlc.data.synthetic.subjects import SubjectTexts
 from xmlc.kernels import counter_random
@@ -106,18 +104,6 @@ def test_sizes_are_about_those_asked_for_and_most_labels_are_rare():
     counts = np.sort(np.bincount(Y.indices, minlength=600))[::-1]
     assert counts[:60].sum() > 0.3 * counts.sum()
     assert np.median(counts) < 0.7 * counts.mean()
-    pairs = (Y.T.astype(np.int64) @ Y).tocoo()
-    different = pairs.row != pairs.col
-    same_area = different & (pairs.row % 24 == pairs.col % 24)
-    assert pairs.data[same_area].sum() > 0.6 * pairs.data[different].sum()
-
-
-def test_rows_do_not_depend_on_blocks_or_threads(monkeypatch):
-    model = SubjectTexts(**SHAPE)
-    whole = model.draw(0, 300, n_jobs=1)
-    monkeypatch.setattr(drawing, "ROWS_PER_BLOCK", 64)
-    assert all(map(equal_bits, whole, model.draw(0, 300, n_jobs=2)))
-    assert all(map(equal_bits, [matrix[100:150] for matrix in whole], model.draw(100, 150)))
 
 
 @pytest.mark.parametrize(
@@ -133,8 +119,3 @@ def test_smallest_sizes(sizes):
 def test_sizes_that_are_not_positive_are_refused(name):
     with raises_with(XmlcError, f"{name}=0"):
         SubjectTexts(**SHAPE | {name: 0})
-
-
-def test_missing_rows_are_refused():
-    with raises_with(XmlcError, "7 to 6"):
-        SubjectTexts(**SHAPE).draw(7, 7)
