@@ -28,32 +28,30 @@ def partition(label_sets, weights, side, normalised=True):
     n_labels = len(weights)
     side = list(side)
     ideal = []
-    for s in label_sets:
-        ideal.append(
-            round(FIXED_POINT / sum(1 / math.log2(2 + r) for r in range(len(s)))) if s else 0
-        )
-    if not normalised:
-        ideal = [FIXED_POINT if s else 0 for s in label_sets]
+    for labels in label_sets:
+        best = 1
+        if normalised:
+            best = sum(1 / math.log2(2 + r) for r in range(len(labels)))
+        ideal.append(round(FIXED_POINT / best) if labels else 0)
     previous = -1.0
     while True:
         gains = {}
         for sign in (1, -1):
             sums = [0] * n_labels
-            for s, own, gain in zip(side, label_sets, ideal):
-                for label in own if s == sign else []:
-                    sums[label] += gain
-            gains[sign] = [0] * n_labels
+            for own, labels, gain in zip(side, label_sets, ideal):
+                if own == sign:
+                    for label in labels:
+                        sums[label] += gain
+            gains[sign] = {}
             for r, label in enumerate(rank(sums, weights)):
-                gains[sign][label] = math.floor(
-                    float(weights[label]) / math.log2(2 + r) * FIXED_POINT + 0.5
-                )
-        for i, own in enumerate(label_sets):
-            if (difference := sum(gains[1][label] - gains[-1][label] for label in own)) != 0:
-                side[i] = 1 if difference > 0 else -1
-        value = sum(
-            ideal[i] * sum(gains[side[i]][label] for label in own)
-            for i, own in enumerate(label_sets)
-        )
+                gain = float(weights[label]) / math.log2(2 + r) * FIXED_POINT
+                gains[sign][label] = math.floor(gain + 0.5)
+        value = 0
+        for i, labels in enumerate(label_sets):
+            on = {sign: sum(gains[sign][label] for label in labels) for sign in (1, -1)}
+            if on[1] != on[-1]:
+                side[i] = max(on, key=on.get)
+            value += ideal[i] * on[side[i]]
         value /= FIXED_POINT * FIXED_POINT * max(1, len(side))
         if value - previous < GAIN_TOLERANCE:
             return side, value
@@ -81,13 +79,12 @@ def estimates_of(forest, x):
         while node >= 0:
             passed += 1
             own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
-            margin = float(forest.biases[node]) + float(
-                x[forest.features[own]] @ forest.weights[own].astype(float)
+            margin = forest.biases[node] + x[forest.features[own]] @ forest.weights[own].astype(
+                float
             )
             node = int(forest.children[2 * node + (margin >= 0)])
-        leaf = ~node
-        for k in range(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1]):
-            share = Fraction(int(forest.counts[k]), int(forest.sizes[leaf]))
-            label = int(forest.labels[k])
-            shares[label] = shares.get(label, Fraction(0)) + share / len(forest.roots)
+        own = slice(forest.leaf_starts[~node], forest.leaf_starts[~node + 1])
+        for label, count in zip(forest.labels[own].tolist(), forest.counts[own].tolist()):
+            share = Fraction(count, int(forest.sizes[~node]))
+            shares[label] = shares.get(label, 0) + share / len(forest.roots)
     return shares, passed

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 
 
 def objective(P, P_i, pi, lambda_1, lambda_2):
     """Return J by Equation (1), for P of shape (M,), P_i of shape (M, K) and pi of shape (K,)."""
-    pairs = list(combinations(range(len(P)), 2))
-    balance = sum(abs(P[j] - P[other]) for j, other in pairs)
-    integrity = sum(
-        pi[i] * abs(P_i[j][i] - P_i[other][i]) for i, (j, other) in product(range(len(pi)), pairs)
-    )
-    return balance - lambda_1 * integrity + lambda_2 * abs(sum(P) - 1)
+    balance = 0.0
+    integrity = 0.0
+    for j, other in combinations(range(len(P)), 2):
+        balance += abs(P[j] - P[other])
+        integrity += pi @ abs(P_i[j] - P_i[other])
+    return balance - lambda_1 * integrity + lambda_2 * abs(P.sum() - 1)
 
 
 def probabilities(sums, seen):
     """Return P, P_i and pi from sums of predictions by direction and label, and counts of seen
     labels.
     """
-    n_seen = max(1, sum(seen))
-    P_i = []
-    for row in sums:
-        P_i.append([own / max(1, times) for own, times in zip(row, seen)])
-    return [sum(row) / n_seen for row in sums], P_i, [times / n_seen for times in seen]
+    n_seen = max(1, seen.sum())
+    return sums.sum(axis=1) / n_seen, sums / np.maximum(seen, 1), seen / n_seen
 
 
 def objectives_of_directions(sums, seen, labels, lambda_1, lambda_2):
@@ -38,10 +36,8 @@ def objectives_of_directions(sums, seen, labels, lambda_1, lambda_2):
     arity = len(sums)
     result = {}
     for s in range(1, 1 << arity):
-        after = [list(row) for row in sums]
-        for j in range(arity):
-            for label in labels:
-                after[j][label] += s >> j & 1
+        after = sums.copy()
+        after[:, labels] += (s >> np.arange(arity) & 1)[:, None]
         result[s] = objective(*probabilities(after, seen), lambda_1, lambda_2)
     return result
 
@@ -53,9 +49,9 @@ def train(X, label_sets, n_labels, arity, epochs, rate, lambda_1, lambda_2, adap
     weights (M, d), J after each epoch, and the directions of each instance in the last epoch.
     """
     weights = np.zeros((arity, X.shape[1])) + start
-    squares = np.zeros((arity, X.shape[1]))
-    sums = [[0.0] * n_labels for _ in range(arity)]
-    seen = [0] * n_labels
+    squares = np.zeros_like(weights)
+    sums = np.zeros((arity, n_labels))
+    seen = np.zeros(n_labels, dtype=int)
     norm = 0.0
     step = 0
     history = []
@@ -63,26 +59,21 @@ def train(X, label_sets, n_labels, arity, epochs, rate, lambda_1, lambda_2, adap
         given = []
         for x, labels in zip(X, label_sets):
             step += 1
-            for label in labels:
-                seen[label] += 1
+            seen[labels] += 1
             values = objectives_of_directions(sums, seen, labels, lambda_1, lambda_2)
             best = min(values.values())
             chosen = next(s for s, value in values.items() if value < best + 1e-9)
             given.append(chosen)
-            norm += float(x @ x)
-            for j in range(arity):
-                gradient = (1 / (1 + math.exp(-weights[j] @ x)) - (chosen >> j & 1)) * x
-                if adaptive:
-                    squares[j] += gradient**2
-                    used = squares[j] > 0
-                    weights[j][used] -= (
-                        rate * math.sqrt(step / norm) * gradient[used] / np.sqrt(squares[j][used])
-                    )
-                else:
-                    weights[j] -= rate * gradient
-                prediction = min(max(float(weights[j] @ x), 0.0), 1.0)
-                for label in labels:
-                    sums[j][label] += prediction
+            norm += x @ x
+            targets = chosen >> np.arange(arity) & 1
+            gradients = np.outer(1 / (1 + np.exp(-weights @ x)) - targets, x)
+            if adaptive:
+                squares += gradients**2
+                lengths = np.sqrt(np.where(squares > 0, squares, 1))
+                weights -= rate * math.sqrt(step / norm) * gradients / lengths
+            else:
+                weights -= rate * gradients
+            sums[:, labels] += np.clip(weights @ x, 0, 1)[:, None]
         history.append(objective(*probabilities(sums, seen), lambda_1, lambda_2))
     return weights, history, given
 
@@ -115,14 +106,24 @@ def leaves_of(forest, tree, x):
     leaves = []
     n_products = 0
     while todo:
-        if (node := todo.pop()) < 0:
+        node = todo.pop()
+        if node < 0:
             leaves.append(~node)
             continue
         own = slice(forest.weight_starts[node], forest.weight_starts[node + 1])
         margins = forest.biases[node] + x[forest.features[own]] @ forest.weights[own]
         n_products += len(margins)
-        todo += [int(forest.children[node, j]) for j in directions(margins)]
+        todo += forest.children[node, directions(margins)].tolist()
     return leaves, n_products
+
+
+def shares_in(forest, leaf, per_label=True):
+    """Yield each label of a leaf with its share, a fraction."""
+    own = slice(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1])
+    counts = forest.counts[own].tolist()
+    total = sum(counts) if per_label else int(forest.sizes[leaf])
+    for label, count in zip(forest.labels[own].tolist(), counts):
+        yield label, Fraction(count, total)
 
 
 def estimates_of(forest, x, per_label=True):
@@ -131,17 +132,14 @@ def estimates_of(forest, x, per_label=True):
     Shares are fractions, averaged over the leaves of each tree, and then over trees.
     """
     n_trees = len(forest.inner_starts) - 1
-    shares = {}
+    shares = defaultdict(Fraction)
     passed = 0
     for tree in range(n_trees):
         leaves, n_products = leaves_of(forest, tree, x)
         passed += n_products
         for leaf in leaves:
-            own = slice(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1])
-            total = int(forest.counts[own].sum() if per_label else forest.sizes[leaf])
-            for label, count in zip(forest.labels[own].tolist(), forest.counts[own].tolist()):
-                share = Fraction(count, total) / len(leaves) / n_trees
-                shares[label] = shares.get(label, Fraction(0)) + share
+            for label, share in shares_in(forest, leaf, per_label):
+                shares[label] += share / len(leaves) / n_trees
     return shares, passed
 
 
@@ -150,13 +148,11 @@ def predict(forest, x):
 
     Return the sum of each label and the number of leaves.
     """
-    hist = {}
+    hist = defaultdict(Fraction)
     n_leaves = 0
     for tree in range(len(forest.inner_starts) - 1):
         for leaf in leaves_of(forest, tree, x)[0]:
-            own = slice(forest.leaf_starts[leaf], forest.leaf_starts[leaf + 1])
-            total = int(forest.counts[own].sum())
-            n_leaves = n_leaves + 1
-            for label, count in zip(forest.labels[own].tolist(), forest.counts[own].tolist()):
-                hist[label] = hist.get(label, Fraction(0)) + Fraction(count, total)
+            n_leaves += 1
+            for label, share in shares_in(forest, leaf):
+                hist[label] += share
     return hist, n_leaves

@@ -1,11 +1,12 @@
-"""Solve logistic regressions in plain Python, one label at a time.
+"""Solve logistic regressions with NumPy, one label at a time.
 
 Terms are added in the same order as in the kernels.
 """
 
 import numpy as np
 
-from xmlc.kernels.float64 import exp, log, log1p
+from xmlc.kernels.elementwise import exp
+from xmlc.kernels.float64 import log, log1p
 
 TOLERANCE = 1e-20
 
@@ -17,10 +18,11 @@ def solve_naively(Z, y, v, held_out, y_held_out, v_held_out, width, variances, g
     Z and held_out are dense. y and y_held_out are bool. v and v_held_out are the weights of
     instances.
     """
-    n, d = Z.shape
-    w = [0.0] * d
-    b = log(int(y.sum()) / (n - int(y.sum())))
-    z = [b] * n
+    d = Z.shape[1]
+    used = np.arange(d) < width
+    w = np.zeros(d)
+    b = log(int(y.sum()) / int((~y).sum()))
+    z = np.full(len(Z), b)
     square = 0.0
     losses = []
     largest = 0.0
@@ -28,13 +30,10 @@ def solve_naively(Z, y, v, held_out, y_held_out, v_held_out, width, variances, g
     for C in grid:
         f = 0.5 * square + C * loss
         for _ in range(100):
-            g = sums_of(Z, r)
-            means = [s / total for s in sums_of(Z, c)]
-            g = [-(w[k] + C * (g[k] - means[k] * slope)) if k < width else 0.0 for k in range(d)]
-            inverse = [
-                1.0 / (1.0 + C * total * variances[k]) if k < width else 0.0 for k in range(d)
-            ]
-            bound = in_order(v * v for v in g) + C * slope * slope / total
+            means = sums_of(Z, c) / total
+            g = np.where(used, -(w + C * (sums_of(Z, r) - means * slope)), 0.0)
+            inverse = np.where(used, 1.0 / (1.0 + C * total * variances), 0.0)
+            bound = in_order(g * g) + C * slope * slope / total
             decrement = bound / f
             if bound <= TOLERANCE * f:
                 break
@@ -44,20 +43,17 @@ def solve_naively(Z, y, v, held_out, y_held_out, v_held_out, width, variances, g
             solved = found and decrement <= TOLERANCE * f
             length = 1.0
             while True:
-                at = [z[i] + length * (moves[i] + shift) for i in range(n)]
+                at = z + length * (moves + shift)
                 loss, r, c, next_slope, next_total = losses_at(at, y, v)
-                moved = [w[k] + length * step[k] for k in range(d)]
-                square = in_order(v * v for v in moved)
+                moved = w + length * step
+                square = in_order(moved * moved)
                 reached = 0.5 * square + C * loss
                 if decrement <= 1e-11 * f or reached <= f - 1e-4 * length * decrement:
                     break
                 length *= 0.5
-            turn = shift
-            for k in range(d):
-                turn -= means[k] * step[k]
+            b += length * in_order(np.append(shift, -means * step))
             z = at
             w = moved
-            b = b + length * turn
             decrement = decrement / f
             f = reached
             slope = next_slope
@@ -66,35 +62,32 @@ def solve_naively(Z, y, v, held_out, y_held_out, v_held_out, width, variances, g
                 break
         largest = max(largest, decrement)
         losses.append(loss_of(held_out, y_held_out, v_held_out, w, b))
-    return w, b, losses, largest
+    return w.tolist(), b, losses, largest
 
 
 def conjugate_gradients(Z, C, c, means, g, inverse, f):
     """Return the step, its effect on the scores, its gain, and whether the residual is as small as
     required.
     """
-    n, d = Z.shape
-    step = [0.0] * d
-    moves = [0.0] * n
+    step = np.zeros_like(g)
+    moves = np.zeros(len(Z))
     gain = 0.0
-    r = list(g)
-    p = [inverse[k] * g[k] for k in range(d)]
-    remaining = in_order(r[k] * p[k] for k in range(d))
+    r = g
+    p = inverse * g
+    remaining = in_order(r * p)
     target = max(min(0.01, remaining / f) * remaining, 0.01 * TOLERANCE * f)
     for _ in range(2000):
         if remaining <= target:
             break
-        centre = in_order(means[k] * p[k] for k in range(d))
-        products = [row_product(Z[i], p) - centre for i in range(n)]
-        sums = sums_of(Z, [c[i] * products[i] for i in range(n)])
-        bent = [p[k] + C * sums[k] for k in range(d)]
-        length = remaining / in_order(p[k] * bent[k] for k in range(d))
-        step = [step[k] + length * p[k] for k in range(d)]
-        moves = [moves[i] + length * products[i] for i in range(n)]
-        r = [r[k] - length * bent[k] for k in range(d)]
+        products = np.array([row_product(row, p) for row in Z]) - in_order(means * p)
+        bent = p + C * sums_of(Z, c * products)
+        length = remaining / in_order(p * bent)
+        step = step + length * p
+        moves = moves + length * products
+        r = r - length * bent
         gain += length * remaining
-        left = in_order(r[k] * r[k] * inverse[k] for k in range(d))
-        p = [inverse[k] * r[k] + left / remaining * p[k] for k in range(d)]
+        left = in_order(r * r * inverse)
+        p = inverse * r + left / remaining * p
         remaining = left
     return step, moves, gain, remaining <= target
 
@@ -104,50 +97,37 @@ def row_product(row, p):
 
     One sum is over the non-zeros in even places, the other over the non-zeros in odd places.
     """
-    terms = [row[k] * p[k] for k in np.flatnonzero(row)]
+    terms = (row * p)[row != 0]
     return in_order(terms[::2]) + in_order(terms[1::2])
 
 
 def losses_at(z, y, v):
-    loss = 0.0
-    r = []
-    c = []
-    for score, positive, weight in zip(z, y, v, strict=True):
-        margin = score if positive else -score
-        e = exp(-abs(margin))
-        wrong = e * (1.0 / (1.0 + e)) if margin >= 0 else 1.0 / (1.0 + e)
-        loss += weight * (log1p(e) - min(margin, 0.0))
-        r.append(weight * (-wrong if positive else wrong))
-        share = 1.0 / (1.0 + e)
-        c.append(weight * (e * share * share))
-    return loss, r, c, in_order(r), in_order(c)
+    """Return the loss, and its first and second derivatives with their sums."""
+    margins = np.where(y, z, -z)
+    e = exp(-abs(margins))
+    share = 1.0 / (1.0 + e)
+    wrong = np.where(margins >= 0, e * share, share)
+    r = v * np.where(y, -wrong, wrong)
+    c = v * (e * share * share)
+    return in_order(losses_of(margins, v)), r, c, in_order(r), in_order(c)
+
+
+def losses_of(margins, v):
+    """Return the loss of each instance."""
+    logarithms = np.array([log1p(e) for e in exp(-abs(margins))])
+    return v * (logarithms - np.minimum(margins, 0.0))
 
 
 def loss_of(Z, y, v, w, b):
-    total = 0.0
-    for row, positive, weight in zip(Z, y, v, strict=True):
-        score = b
-        for k in np.flatnonzero(row):
-            score += row[k] * w[k]
-        margin = score if positive else -score
-        total += weight * (log1p(exp(-abs(margin))) - min(margin, 0.0))
-    return total / in_order(v)
+    scores = np.array([in_order(np.append(b, row * w)) for row in Z])
+    return in_order(losses_of(np.where(y, scores, -scores), v)) / in_order(v)
 
 
 def sums_of(Z, multiples):
-    sums = [0.0] * Z.shape[1]
-    for i, row in enumerate(Z):
-        for k in np.flatnonzero(row):
-            sums[k] += row[k] * multiples[i]
-    return sums
+    """Return the sum of each column's products, added in the order of rows."""
+    return np.cumsum(Z * multiples[:, None], axis=0)[-1]
 
 
 def in_order(numbers):
-    """Return the sum of numbers that are added in order.
-
-    Python's `sum` may compensate for rounding.
-    """
-    total = 0.0
-    for number in numbers:
-        total += number
-    return total
+    """Return the sum of numbers that are added in order."""
+    return float(np.cumsum(np.append(0.0, numbers))[-1])

@@ -4,45 +4,40 @@ Every node has an auxiliary classifier, even if it is not needed. An inverse cla
 updates.
 """
 
+from copy import deepcopy
+
 import numpy as np
 
 from xmlc.kernels.counter_random import random_below, stream_key
 
+GAMMA = 1.0
+EPS = 0.01
+
 
 class Classifier:
-    """Train a logistic regression by AdaGrad on the features seen so far.
+    """Train a logistic regression by AdaGrad."""
 
-    The key None stands for the constant feature.
-    """
-
-    def __init__(self, gamma, eps):
-        self.gamma = gamma
-        self.eps = eps
+    def __init__(self, d):
         self.sign = 1
-        self.weights = {}
-        self.squares = {}
+        self.weights = np.zeros(d)
+        self.squares = np.zeros(d)
 
     def copy(self, inverse=False):
-        other = Classifier(self.gamma, self.eps)
-        other.weights = dict(self.weights)
-        other.squares = dict(self.squares)
-        other.sign = -self.sign if inverse else self.sign
+        other = deepcopy(self)
+        if inverse:
+            other.sign = -self.sign
         return other
 
     def base(self, x):
-        return 1 / (1 + np.exp(-sum(self.weights.get(f, 0.0) * v for f, v in x.items())))
+        return 1 / (1 + np.exp(-self.weights @ x))
 
     def estimate(self, x):
         return self.base(x) if self.sign == 1 else 1 - self.base(x)
 
     def update(self, x, target):
-        error = self.base(x) - (target if self.sign == 1 else 1 - target)
-        for f, v in x.items():
-            g = error * v
-            self.squares[f] = self.squares.get(f, 0.0) + g * g
-            self.weights[f] = self.weights.get(f, 0.0) - self.gamma * g / np.sqrt(
-                self.eps + self.squares[f]
-            )
+        g = self.sign * (self.estimate(x) - target) * x
+        self.squares += g * g
+        self.weights -= GAMMA * g / np.sqrt(EPS + self.squares)
 
 
 class Node:
@@ -54,11 +49,14 @@ class Node:
     def leaves(self):
         return 1 if not self.children else sum(child.leaves() for child in self.children)
 
+    def path(self):
+        """Return the nodes from here to the root."""
+        above = [] if self.parent is None else self.parent.path()
+        return [self, *above]
+
 
 class NaiveOPLT:
-    def __init__(
-        self, policy, alpha, balance, arity, max_leaf, gamma=1.0, eps=0.01, key=0, growth="paper"
-    ):  # fmt: skip
+    def __init__(self, d, policy, alpha, balance, arity, max_leaf, key=0, growth="paper"):
         self.policy = policy
         self.alpha = alpha
         self.balance = balance
@@ -67,16 +65,17 @@ class NaiveOPLT:
         self.key = key
         self.program = growth == "program"
         self.groups = set()
-        self.new = lambda: Classifier(gamma, eps)
+        self.new = lambda: Classifier(d + 1)
         self.root = Node()
         self.n = 0
         self.leaf = {}
         self.root.eta = self.new()
         self.root.theta = self.new()
 
-    def partial_fit(self, instances, label_sets):
-        for x, labels in zip(instances, label_sets):
-            self.learn({**x, None: 1.0}, sorted(labels))
+    def partial_fit(self, X, Y):
+        """Learn from dense instances and label sets."""
+        for x, labels in zip(X, Y):
+            self.learn(np.append(x, 1.0), np.flatnonzero(labels).tolist())
 
     def learn(self, x, labels):
         selected = None
@@ -88,10 +87,7 @@ class NaiveOPLT:
                 selected = self.add_label(x, label, selected)
         positives = set()
         for label in labels:
-            node = self.leaf[label]
-            while node is not None:
-                positives.add(node)
-                node = node.parent
+            positives.update(self.leaf[label].path())
         self.update(self.root, x, positives)
         self.n += 1
 
@@ -126,7 +122,7 @@ class NaiveOPLT:
             self.groups.add(v)
         else:
             while v not in self.groups:
-                v = self.child(v, x, self.levels(v))
+                v = self.child(v, x, len(v.path()) - 1)
         for label in new:
             place = v
             if len(v.children) >= b_max:
@@ -153,9 +149,6 @@ class NaiveOPLT:
         v.children.append(child)
         return child
 
-    def levels(self, v):
-        return 0 if v.parent is None else 1 + self.levels(v.parent)
-
     def selected(self, x, selected):
         """Return the node to which a label is added.
 
@@ -176,20 +169,15 @@ class NaiveOPLT:
     def child(self, v, x, level):
         """Return the child of v that the policy selects."""
         if self.policy == "random":
-            return v.children[self.draw(level, len(v.children))]
+            # as the random policy draws for this instance at a level of the tree
+            key = np.uint64(stream_key(self.key, np.int64(self.n)))
+            return v.children[random_below(key, level, len(v.children))]
         share = np.log(v.leaves() / len(v.children))
         sizes = np.array([c.leaves() for c in v.children])
         balances = share / sizes if self.balance == "printed" else share - np.log(sizes)
-        scores = (1 - self.alpha) * np.array(
-            [c.eta.estimate(x) for c in v.children]
-        ) + self.alpha * balances
+        estimates = np.array([c.eta.estimate(x) for c in v.children])
+        scores = (1 - self.alpha) * estimates + self.alpha * balances
         return v.children[int(np.argmax(scores))]
-
-    def draw(self, level, n):
-        """Return a random number below n, as the random policy draws it for this instance at a
-        level of the tree.
-        """
-        return random_below(np.uint64(stream_key(self.key, np.int64(self.n))), level, n)
 
     def insert_node(self, v):
         new = Node(v)
@@ -208,18 +196,13 @@ class NaiveOPLT:
         """Return the estimate of each seen label, which is the product of the estimates along its
         path.
         """
-        x = {**x, None: 1.0}
+        x = np.append(x, 1.0)
         result = {}
-        for label, node in self.leaf.items():
-            result[label] = 1.0
-            while node is not None:
-                result[label] *= node.eta.estimate(x)
-                node = node.parent
+        for label, leaf in self.leaf.items():
+            result[label] = np.prod([node.eta.estimate(x) for node in leaf.path()])
         return result
 
     def shape(self, node=None):
         """Return the tree as nested tuples of labels."""
-        node = self.root if node is None else node
-        return (
-            node.label if not node.children else tuple(self.shape(child) for child in node.children)
-        )
+        node = node or self.root
+        return tuple(map(self.shape, node.children)) or node.label

@@ -110,7 +110,7 @@ def test_direction_costs_equal_objective_of_each_choice(arity, n_own, seed):
     settings = tree_settings(lambda_1=lambdas[0], lambda_2=lambdas[1])
     totals = sums.sum(axis=1)
     direction_costs(labels, side_by_side(sums), totals, int(seen.sum()), settings, costs)
-    expected = twin.objectives_of_directions(sums, seen.tolist(), labels, *lambdas)
+    expected = twin.objectives_of_directions(sums, seen, labels, *lambdas)
     values = np.array([expected[s] for s in range(1, 1 << arity)])
     # Costs omit the terms that all choices share.
     assert np.allclose(costs[1:] - costs[1], seen.sum() * (values - values[0]), atol=1e-9)

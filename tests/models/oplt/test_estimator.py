@@ -40,13 +40,9 @@ def test_tree_and_estimates_equal_plain_algorithms(policy, arity, max_leaf, grow
     more = {"balance": balance, "growth": growth, "unit_norm": False, "random_state": 7}
     model = oplt(policy, arity, max_leaf, **more).partial_fit(X, Y)
     key = np.uint64(stream_key(np.int64(7), np.int64(Stream.OPLT_POLICY)))
-    twin = NaiveOPLT(policy, 0.75, balance, arity, max_leaf, key=key, growth=growth)
-    instances = []
-    label_sets = []
-    for i in range(200):
-        instances.append(dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist())))
-        label_sets.append(set(Y[[i]].indices.tolist()))
-    twin.partial_fit(instances, label_sets)
+    twin = NaiveOPLT(X.shape[1], policy, 0.75, balance, arity, max_leaf, key, growth)
+    instances = X.toarray().astype(float)
+    twin.partial_fit(instances, Y.toarray())
     assert shape(model.tree_) == twin.shape()
     assert model.tree_depths_.tolist() == [model.tree_.depth.max()]
     assert model.n_nodes_.tolist() == [model.tree_.n_nodes]
