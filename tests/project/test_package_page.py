@@ -1,4 +1,4 @@
-"""The examples in four pages of docs run, and print what the page shows.
+"""The examples in three pages of docs run, and print what the page shows.
 
 The tests define the reader's data.
 """
@@ -39,32 +39,6 @@ def test_page_examples_run(tmp_path, monkeypatch):
     save_repository("test.txt.xz", X[1200:], Y[1200:])
     page = (ROOT / "docs/package.md").read_text()
     exec("\n".join([LEFT_TO_THE_READER, *blocks(page)]), {})
-
-
-def test_examples_select_label_sets_and_calibrate_estimates(capsys):
-    X, Y = random_multilabel(300, 30, 8)
-    X_new, Y_val = random_multilabel(100, 30, 8, seed=1)
-    text = (ROOT / "docs/label_sets.md").read_text()
-    in_one_word, choose, labelled, take, calibrate = blocks(text)
-    page = {"X": X, "Y": Y, "X_new": X_new, "Y_val": Y_val}
-    texts = {
-        "texts": ["a rose", "a spoon"] * 10,
-        "label_lists": [["plant"], ["tool"]] * 10,
-        "new_texts": ["rose"],
-    }
-    exec(in_one_word, page | texts)
-    exec(choose, page)
-    page["spe_val"] = page["spe"]
-    exec(labelled, page)
-    assert 0 < page["label_sets"].nnz < page["spe"].nnz
-    exec(take, page)
-    printed = float(capsys.readouterr().out.split()[-1])
-    assert printed == pytest.approx(page["method"].expected_.mean())
-    assert 0 < page["label_sets"].nnz < page["spe"].nnz
-    assert 0 < page["label_sets_for_micro_f"].nnz < page["spe"].nnz
-    page["spe_val"] = page["spe_test"] = page["spe"]
-    exec(calibrate, page)
-    assert page["calibrated"].sum() == pytest.approx(Y_val[page["spe"].nonzero()].sum(), rel=1e-5)
 
 
 def test_example_prints_the_sets_on_page(capsys):

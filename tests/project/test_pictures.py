@@ -9,6 +9,7 @@ from repository import ROOT
 NAMES = ("label_tree", "pipeline", "estimates_to_sets", "interval")
 PICTURES = {name: runpy.run_path(str(ROOT / f"docs/{name}.py")) for name in NAMES}
 MAKER = PICTURES["label_tree"]
+RELIABILITY = runpy.run_path(str(ROOT / "docs/reliability.py"))
 MODELS = runpy.run_path(str(ROOT / "docs/models/pictures.py"))
 DRAWN = {f"docs/{name}.svg": page["figure"] for name, page in PICTURES.items()}
 DRAWN |= {f"docs/models/{name}.svg": partial(MODELS["figure"], name) for name in MODELS["PICTURES"]}
@@ -32,3 +33,11 @@ def test_products_along_paths_equal_estimates():
             while node := tree.parent[node]:
                 product *= given[node]
             assert estimates[model.classes_[label]] == pytest.approx(product * given[0], abs=1e-5)
+
+
+@pytest.mark.slow
+def test_reliability_diagram_has_the_legends_of_the_estimates_on_the_page():
+    picture = RELIABILITY["FIGURE"].read_text(encoding="utf-8")
+    for axes in RELIABILITY["figure"]().axes:
+        for text in axes.get_legend().get_texts():
+            assert f">{text.get_text()}<" in picture
