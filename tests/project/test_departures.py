@@ -16,6 +16,7 @@ import pytest
 import yaml
 from msgspec import Meta, to_builtins
 from repository import ROOT
+from tutorials import blocks
 
 from xmlc.models.registry import estimator_class
 from xmlc.suite.config.project import Project
@@ -94,6 +95,12 @@ def choices(paper):
         assert needed <= len(WAYS & choice.keys()) <= ("setting" in choice), key
         assert not {"shown_by", "setting"} <= choice.keys(), key
     return found
+
+
+def test_example_in_contributing_has_valid_choices():
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    (example,) = [text for text in blocks(page, "yaml") if text.startswith("choices:")]
+    converted(yaml.safe_load(example)["choices"], dict[str, Choice], "CONTRIBUTING.md")
 
 
 def walk(thing, keys):

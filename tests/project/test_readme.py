@@ -58,6 +58,11 @@ def test_demo_output_in_readme_matches_reference_results():
     assert blocks(README, "text")[-1] == expected, f"put into the README:\n\n{expected}"
 
 
+def test_readme_and_page_on_runs_have_the_same_duration_of_the_demo():
+    (seconds,) = re.findall(r"^\| `make demo` .* (\d+ s) \|$", README, re.MULTILINE)
+    assert f"| {seconds} with installation" in (ROOT / "docs/running.md").read_text()
+
+
 def test_example_prints_output_that_readme_shows():
     (example,) = blocks(README)
     assert blocks(README, "text")[0] == run_python(example, {})
