@@ -2,20 +2,17 @@
 
 import itertools
 import warnings
-from copy import copy
 
 import numpy as np
 import pytest
 from facts import raises_with
 from sklearn.utils.validation import has_fit_parameter
-from small_data import equal_bits
 from small_models import OURS, small
 
 from xmlc.core.errors import XmlcError
 from xmlc.inference import meuf
 from xmlc.kernels.estimator import InvalidParameterError
-from xmlc.models import OPLT, PLT, Stacking, label_sets
-from xmlc.models.stacking import held_out_parts, log_shares
+from xmlc.models import OPLT, PLT, label_sets
 from xmlc.thresholds import LabelSets
 
 
@@ -177,20 +174,3 @@ def test_model_without_counts_asks_for_training(multilabel, tmp_path):
     for one in (model, PLT.load(tmp_path / "model")):
         with raises_with(XmlcError, "counts", "prior"):
             one.predict(X, measure="macro_f")
-
-
-def test_stacking_keeps_estimates_of_held_out_instances(multilabel):
-    X, Y = multilabel(60, 10, 5)
-    model = Stacking([("near", "swnn"), ("tree", "plt")], n_jobs=1).fit(X, Y)
-    rows, spe = model._held_out
-    assert spe.shape == (60, 5)
-    starts = range(0, 60, 12)
-    for start, (part, held_out) in zip(starts, held_out_parts(60, 2000, 0), strict=True):
-        np.testing.assert_array_equal(rows[start : start + 12], held_out)
-        of_part = copy(model)
-        of_part.log_shares_ = log_shares(Y[part], np.ones(48))
-        of_part.members_ = {
-            name: member.unfitted().fit(X[part], Y[part]) for name, member in model.members_.items()
-        }
-        assert equal_bits(spe[start : start + 12], of_part.predict_proba(X[held_out]))
-    assert Stacking(n_jobs=1, n_held_out=0).fit(X, Y)._held_out is None
