@@ -39,12 +39,10 @@ def test_gathered_columns_are_columns_that_can_get_a_weight(seed, scale):
 
 
 def test_labels_of_a_node_are_renumbered():
-    Y = sparse.csr_array(
-        np.array([[0, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1]], dtype=bool)
-    )
-    y = kernel_csr(Y)
+    Y = np.array([[0, 1, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 1]], dtype=bool)
     scratch = np.zeros(4, dtype=np.uint32)
-    starts, labels, found = number_labels(y, np.array([3, 1, 0], dtype=np.uint32), scratch)
+    node = np.array([3, 1, 0], dtype=np.uint32)
+    starts, labels, found = number_labels(kernel_csr(sparse.csr_array(Y)), node, scratch)
     assert found.tolist() == [0, 1, 3]
     assert starts.tolist() == [0, 2, 2, 4]
     assert labels.tolist() == [0, 2, 1, 2]
@@ -58,8 +56,8 @@ def test_leaf_keeps_labels_with_largest_weighted_counts(most, choices):
     Y = sparse.csr_array(rng.random((12, 30)) < 0.4)
     weights = rng.choice(choices, 30).astype(np.float32)
     times = Y.sum(axis=0)
-    node = np.arange(12, dtype=np.uint32)
     scratch = np.zeros(30, dtype=np.uint32)
+    node = np.arange(12, dtype=np.uint32)
     labels, counts = labels_of_leaf(kernel_csr(Y), node, weights, scratch, most)
     best = np.argsort(-weights * times, kind="stable")[:most]  # the smaller label wins ties
     assert labels.tolist() == sorted(best)

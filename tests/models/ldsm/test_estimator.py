@@ -24,10 +24,6 @@ SMALL = {
 }
 
 
-def same_forest(a, b):
-    return all(np.array_equal(x, y) for x, y in zip(a.forest_, b.forest_, strict=True))
-
-
 def data_and_model(multilabel, seed=1, **options):
     X, Y = multilabel(250, 30, 12, seed=seed)
     return X, Y, LdSM(**SMALL | options).fit(X, Y)
@@ -56,15 +52,12 @@ def test_average_over_leaves_adds_one_histogram_per_leaf(multilabel, arity):
     X, _, by_tree = data_and_model(multilabel, arity=arity)
     model = by_tree.trees(4).set_params(average="leaves")
     spe = model.predict_proba(X[:50])
-    labels = model.predict_top_k(X[:50], 5)[0]
     for i, x in enumerate(X[:50].toarray()):
         hist, n_leaves = twin.predict(model.forest_, x)
         row = spe[[i]]
         expected = [float(hist[label] / n_leaves) for label in row.indices]
         assert row.indices.tolist() == sorted(hist)
         assert np.allclose(row.data, expected, rtol=1e-6)
-        best = sorted(hist, key=lambda label: (-hist[label], label))[:5]
-        assert labels[i, : len(best)].tolist() == best
     # an instance reaches several leaves in some trees
     assert (spe != by_tree.predict_proba(X[:50])).nnz > 100
 
@@ -125,8 +118,8 @@ def test_depths_node_counts_and_objectives_are_consistent(multilabel):
 def test_options_for_paper_and_program_change_the_forest(multilabel):
     X, Y, model = data_and_model(multilabel, seed=7)
 
-    def fit(**options):
-        return clone(model).set_params(**options).fit(X, Y)
+    def biases_with(**options):
+        return clone(model).set_params(**options).fit(X, Y).forest_.biases
 
     for option in (
         {"ties": "first"},
@@ -134,23 +127,20 @@ def test_options_for_paper_and_program_change_the_forest(multilabel):
         {"prune": False},
         {"shuffle": False},
     ):
-        assert not same_forest(model, fit(**option))
+        assert not np.array_equal(model.forest_.biases, biases_with(**option))
     # With these options, all trees are equal. Random initial weights make the trees differ.
     options = {"n_trees": 2, "ties": "first", "shuffle": False, "prune": False}
-    one, other = np.split(fit(**options).forest_.biases, 2)
+    one, other = np.split(biases_with(**options), 2)
     assert np.array_equal(one, other)
-    paper = fit(initial_weights="uniform", **options)
-    first = paper.trees(1).forest_.biases
-    assert not np.array_equal(first, paper.forest_.biases[len(first) :])
+    first = biases_with(initial_weights="uniform", **options | {"n_trees": 1})
+    both = biases_with(initial_weights="uniform", **options)
+    assert not np.array_equal(first, both[len(first) :])
 
 
-def test_one_node_and_stored_zeros_are_learned(multilabel):
-    X, Y = multilabel(30, 5, 3)
-    one = LdSM(n_trees=1, max_nodes=1).fit(X, Y)
+def test_one_node_is_learned(multilabel):
+    one = LdSM(n_trees=1, max_nodes=1).fit(*multilabel(30, 5, 3))
     assert one.n_nodes_.tolist() == [1]
     assert one.tree_depths_.tolist() == [0]
-    zeros = sparse.csr_array((np.zeros(30), (np.arange(30), np.zeros(30, int))), shape=(30, 5))
-    assert np.isfinite(LdSM(n_trees=1).fit(zeros + X, Y).forest_.biases).all()
 
 
 # with 300 rows, labels have fewer than ten positives on average

@@ -91,10 +91,8 @@ def side_by_side(sums):
     """Return sums of shape (M, labels) in pairs of directions, as float32 of shape (pairs, labels,
     2).
     """
-    pairs = np.zeros(((len(sums) + 1) // 2, sums.shape[1], 2), dtype=np.float32)
-    for j, own in enumerate(sums):
-        pairs[j // 2, :, j % 2] = own
-    return pairs
+    even = np.pad(sums, ((0, len(sums) % 2), (0, 0)))
+    return np.stack([even[::2], even[1::2]], axis=2).astype(np.float32)
 
 
 @given(st.integers(2, 4), st.integers(0, 5), st.integers(0, 2**32 - 1))
@@ -128,10 +126,10 @@ def test_ties_go_to_first_or_random_direction():
 
 
 @given(st.integers(0, 5), st.booleans(), st.booleans(), st.integers(0, 2**32 - 1))
-def test_best_of_two_equals_general_search(n_own, random_ties, quarters, seed):
+def test_best_of_two_equals_general_search(n_own, random_ties, whole_sums, seed):
     rng = np.random.default_rng(seed)
     sums = rng.random((7, 2)).astype(np.float32) * rng.integers(1, 5)
-    if quarters:  # many ties
+    if whole_sums:  # many ties
         sums = np.floor(sums)
     labels = rng.choice(7, size=n_own, replace=False).astype(np.uint32)
     lambdas = rng.choice([0.5, 1.0, 2.0, 4.0], size=2)
@@ -167,41 +165,29 @@ def plain(ids, values, slots, slopes, rate):
     return _pairs.plain_step(ids, values, slots, slopes[0], slopes[1], rate)
 
 
-def instance(n, seed=0):
-    """Return n non-zeros and the slots of 40 features: weights and positive squares."""
-    rng = np.random.default_rng(seed)
-    slots = rng.normal(size=(40, 4)).astype(np.float32)
-    slots[:, 2:] **= 2
-    return rng.permutation(40)[:n].astype(np.uint32), rng.normal(size=n).astype(np.float32), slots
-
-
-@pytest.mark.parametrize("n", [*range(10), 33])
-def test_margins_of_pairs_equal_sparse_dot(n):
-    ids, values, slots = instance(n)
-    columns = np.ascontiguousarray(slots.T)
-    expected = (sparse_dot(ids, values, columns[0]), sparse_dot(ids, values, columns[1]))
-    assert margins(ids, values, slots.reshape(-1)) == expected
-
-
 @pytest.mark.parametrize("n", [*range(10), 33])
 @pytest.mark.parametrize("is_adaptive", [True, False])
 def test_step_of_a_pair_equals_steps_of_single_regressors(n, is_adaptive):
-    ids, values, slots = instance(n)
+    rng = np.random.default_rng(0)
+    slots = rng.normal(size=(40, 4)).astype(np.float32)  # weights and positive squares
+    slots[:, 2:] **= 2
+    ids = rng.permutation(40)[:n].astype(np.uint32)
+    values = rng.normal(size=n).astype(np.float32)
+    before = np.ascontiguousarray(slots.T)
+    sums = (sparse_dot(ids, values, before[0]), sparse_dot(ids, values, before[1]))
+    assert margins(ids, values, slots.reshape(-1)) == sums
     expected = slots.copy()
-    sums = []
-    for side in range(2):
-        for k in range(n):
-            weight = slots[ids[k], side]
-            square = slots[ids[k], 2 + side]
-            if is_adaptive:
-                gradient = SLOPES[side] * values[k]
-                square = square + gradient * gradient
-                weight = weight - RATE * gradient * np.float32(inverse_sqrt(square))
-            else:
-                weight = weight - RATE * SLOPES[side] * values[k]
-            expected[ids[k], side] = weight
-            expected[ids[k], 2 + side] = square
-        sums.append(dot(np.ascontiguousarray(expected[ids, side]), values))
-    result = (adaptive if is_adaptive else plain)(ids, values, slots.reshape(-1), SLOPES, RATE)
-    assert np.array_equal(slots, expected)
-    assert result == tuple(sums)
+    gradients = values[:, None] * SLOPES
+    steps = RATE * gradients
+    if is_adaptive:
+        expected[ids, 2:] += gradients * gradients
+        roots = [inverse_sqrt(square) for square in expected[ids, 2:].ravel()]
+        steps *= np.array(roots, dtype=np.float32).reshape(steps.shape)
+    else:
+        steps = RATE * SLOPES * values[:, None]
+    expected[ids, :2] -= steps
+    step = adaptive if is_adaptive else plain
+    result = step(ids, values, slots.reshape(-1), SLOPES, RATE)
+    np.testing.assert_array_equal(slots, expected)
+    after = np.ascontiguousarray(expected[ids].T)
+    assert result == (dot(after[0], values), dot(after[1], values))
