@@ -8,8 +8,7 @@ from facts import absent, raises_with
 from small_models import OURS
 
 from xmlc.kernels.domains import Ascending, Flag, NumberRange, OneOf, whole
-from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters, check_value
-from xmlc.models import PLT
+from xmlc.kernels.estimator import InvalidParameterError, check_hyperparameters
 from xmlc.models.registry import estimator_class
 
 
@@ -18,34 +17,16 @@ from xmlc.models.registry import estimator_class
     [
         (whole(1, 5), (1, 5, np.int32(3)), (0, 6, 2.0, True, None, "3", 10**30, np.nan)),
         (whole(1, 5, none=True), (None, 1), (0, False)),
-        (
-            NumberRange(0, 1e9, above=True),
-            (1e-300, 1, 1e9, np.float32(0.5)),
-            (0, -0.0, 1.1e9, np.inf, np.nan, "1", True),
-        ),
-        (NumberRange(0, 1), (0, 1.0), (-1e-9, 1.0000001, None, [0.5], 1j)),
+        (NumberRange(0, 1e9, above=True), (1e-300, 1e9), (0, -0.0, 1.1e9, np.inf, np.nan)),
+        (NumberRange(0, 1), (0, 1.0, np.float32(0.5)), (-1e-9, 1.0000001, None, "1", True, 1j)),
         (OneOf(("a", "b")), ("a",), ("c", None, 0, ["a"])),
         (Flag(), (True, False, np.bool_(True)), (0, 1, None, "True")),
-        (
-            Ascending(NumberRange(0, 9)),
-            ((0, 1.0), [2]),
-            ((), (1, 0), (1, 1), (1, 10), None, 3, ("a",)),
-        ),
+        (Ascending(NumberRange(0, 9)), ((0, 1.0), [2]), ((), (1, 0), (1, 1), (1, 10), 3, ("a",))),
     ],
 )
 def test_domain_contains_only_valid_values(domain, inside, outside):
     assert all(value in domain for value in inside)
     assert not any(value in domain for value in outside)
-
-
-def test_domain_and_error_describe_expected_values():
-    assert absent(str(whole(1, 5, none=True)), "1", "5", "None") == []
-    assert absent(str(NumberRange(0, 1e9, above=True)), "0", "1e+09") == []
-    with raises_with(InvalidParameterError, "PLT", "solver='gd'", "'sgd', 'adagrad', 'batch'"):
-        check_value(PLT, "solver", "gd")
-    with raises_with(InvalidParameterError, "C_grid=[1.0, 0.5]") as error:
-        check_hyperparameters(estimator_class("br")(C_grid=(1.0, 0.5)))
-    assert isinstance(error.value, ValueError)
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils import estimator_html_repr
 
 from xmlc.core.errors import XmlcError
-from xmlc.kernels.domains import OneOf
 from xmlc.kernels.estimator import check_hyperparameters
 from xmlc.models import PLT
 from xmlc.models.base import SparseProbabilityEstimator
@@ -95,20 +93,3 @@ def test_defaults_are_valid_and_unfitted_models_refuse_to_predict(name):
     for predict in (model.predict_proba, lambda X: model.predict_top_k(X, 1)):
         with raises_with((ValueError, AttributeError), "fit"):
             predict(np.eye(3))
-
-
-@pytest.mark.parametrize("name", sorted(ESTIMATORS))
-def test_type_hints_list_choices_of_hyperparameters(name):
-    cls = estimator_class(name)
-    if "vowpalwabbit" in cls.__module__:
-        return
-    hints = get_type_hints(cls)
-    for hyperparameter, domain in cls.domains.items():
-        if isinstance(domain, OneOf) and hyperparameter in hints:
-            assert get_args(hints[hyperparameter]) == domain.choices
-    if name not in WITH_FILE_NAMES:
-        assert str not in [hints.get(hyperparameter) for hyperparameter in cls().get_params()]
-
-
-# The hyperparameters of these estimators are names of files.
-WITH_FILE_NAMES = ("oracle", "estimates")

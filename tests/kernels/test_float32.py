@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numba import njit
+from vector_twin import inverse_sqrt
 
 from xmlc.kernels.float32 import exp_of_negative, log1p_of_share, sigmoid
 
@@ -29,6 +30,7 @@ def apply_in_loop(function, x):
         (exp_of_negative, np.exp, -86, 0, 2e-7),
         (sigmoid, lambda x: 1 / (1 + np.exp(-x)), -86, 86, 5e-7),
         (log1p_of_share, np.log1p, 1e-6, 1, 1e-6),
+        (inverse_sqrt, lambda x: 1 / np.sqrt(x), 1e-6, 100, 2e-7),
     ],
 )
 def test_functions_match_numpy_and_loops_are_bit_identical(function, exact, low, high, error):
