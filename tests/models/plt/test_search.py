@@ -5,7 +5,7 @@ import pytest
 from facts import raises_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plt_cases import drop_small, every_store, random_nodes
+from plt_cases import every_store, random_nodes
 from plt_descent_twin import all_estimates, best_labels, best_of_beam, labels_above, weighted
 from small_data import random_multilabel
 
@@ -141,28 +141,6 @@ def test_beam_search_equals_plain_search(n, d, m, arity, seed, k, beam):
         assert exact[i] == (missed < 0 or (lacking == 0 and missed < values[-1]))
 
 
-@pytest.mark.parametrize("known", [1, 5, 12])
-def test_blocks_with_a_prefix_of_features_need_no_lookup(known):
-    """If a block has all features below 5, for example, the search indexes them directly and skips
-    the others.
-    """
-    tree, nodes = random_nodes(30, 4, 12, seed=3)
-    degrees = np.append(1, np.diff(tree.children))
-    n_inner = (degrees > 0).sum()
-    weight_starts = np.cumsum(np.append(0, known * degrees))
-    nodes = nodes._replace(
-        feature_starts=np.cumsum(np.append(0, known * (degrees > 0))),
-        features=np.tile(np.arange(known, dtype=np.uint32), n_inner),
-        weight_starts=weight_starts,
-        weights=np.random.default_rng(0).normal(size=weight_starts[-1]).astype(np.float32),
-    )
-    x = instances(40, 12, 1)
-    options = (LOGISTIC_LINK, 3, NO_WEIGHTS, 4, True, shape_of(x, 12, tree))
-    expected = twin_rankings(x, nodes, LOGISTIC_LINK, 3)
-    for weights in (nodes, drop_small(nodes, 0.0)):
-        assert_same(rank_by_levels(x, 0, 40, weights, *options)[:2], expected[:2])
-
-
 def test_wide_nodes_are_searched_in_chunks_of_instances():
     """3,000 siblings times 60 instances have more estimates than one chunk."""
     tree, nodes = random_nodes(3000, 3000, 6, 0)
@@ -195,14 +173,12 @@ def test_predictions_are_equal_for_any_batches_and_threads(
         assert_same(predictions(), whole)
 
 
-def test_both_exact_searches_give_equal_rankings(multilabel):
+def test_search_may_change_after_training(multilabel):
     X, Y = multilabel(300, 40, 90, seed=3)
     model = PLT(tree="random", arity=4, epochs=2, search="exact").fit(X, Y)
     exact = model.predict_top_k(X, 4)
-    fewest = model.inner_products_
     assert model.certified_ is None
     assert_same(model.set_params(search="certified", beam=2).predict_top_k(X, 4), exact)
-    assert (model.inner_products_ >= fewest).all()
     assert 0 < model.certified_.mean() < 1
-    with raises_with(InvalidParameterError, "search='quick'", "'certified', 'beam', 'exact'"):
+    with raises_with(InvalidParameterError, "search='quick'"):
         model.set_params(search="quick").predict_top_k(X, 1)

@@ -87,16 +87,15 @@ def test_hashed_training_equals_plain_loop(multilabel, hash_bits):
                 continue
             key = np.uint64(node_key(found.seed, node))
             places = [slot_and_sign(key, j, np.uint64(table.size - 1)) for j in x.indices[entries]]
-            score = bias[node]
-            for (slot, sign), value in zip(places, x.data[entries]):
-                score += value * (np.float32(sign) * table[slot])
+            slots = np.array([slot for slot, _ in places], dtype=int)
+            values = x.data[entries] * np.array([sign for _, sign in places], dtype=np.float32)
+            score = np.add.accumulate(np.append(bias[node], values * table[slots]))[-1]
             estimate = np.float32(sigmoid(np.float32(score * np.float32(1 / scale[node]))))
             gamma = 0.5 / (1 + 1e-3 * 0.5 * steps[node])
             error = estimate - np.float32(node in positives)
             step = np.float32(scale[node] * gamma * weight) * error
             bias[node] -= step
-            for (slot, sign), value in zip(places, x.data[entries]):
-                table[slot] -= value * (np.float32(sign) * step)
+            np.subtract.at(table, slots, values * step)
             scale[node] *= 1 + 1e-3 * gamma * weight
             steps[node] += weight
     assert found.table.tobytes() == table.tobytes()
