@@ -10,54 +10,41 @@ from xmlc.models.nearest._index import build_index
 
 
 def naive_index(X, n_words, block_rows):
-    """Build the index by a loop over instances in order, and over their features in order of
-    places.
-    """
+    """Build the index from a dense matrix whose columns are in the order of places."""
     n = X.shape[0]
-    frequencies = (X.toarray() != 0).sum(axis=0)
+    dense = X.toarray()
+    frequencies = np.count_nonzero(dense, axis=0)
     order = np.argsort(-frequencies, kind="stable")
-    places = np.argsort(order)
+    dense = dense[:, order]
+    rows, places = np.nonzero(dense)
+    values = dense[rows, places]
     first_list = 64 * n_words
     n_lists = max(np.count_nonzero(frequencies) - first_list, 0)
-    steps = abs(X.toarray()).max(axis=0)[order[first_list:][:n_lists]]
-    steps *= np.float32((1 + 1e-6) / 32767)
-    n_blocks = -(-n // block_rows)
-    lists = np.empty((n_blocks, n_lists), dtype=object)
-    for place in np.ndindex(lists.shape):
-        lists[place] = []
-    row_places = []
-    row_values = []
-    words = np.zeros((n_words, n), dtype=np.uint64)
-    squares = np.zeros((n_words, n))
-    largest = np.zeros(n, dtype=np.uint16)
-    for i in range(n):
-        own = np.argsort(places[X[[i]].indices])
-        row_places += places[X[[i]].indices][own].tolist()
-        row_values += X[[i]].data[own].tolist()
-        for place, value in zip(places[X[[i]].indices][own].tolist(), X[[i]].data[own].tolist()):
-            if place < first_list:
-                words[place // 64, i] |= np.uint64(1 << place % 64)
-                squares[place // 64, i] += value**2
-                largest[i] = max(largest[i], np.ceil(abs(value) * 65000))
-            else:
-                steps_down = int(np.floor(value / float(steps[place - first_list])))
-                posting = (steps_down % 2**16) << 16 | i % block_rows
-                lists[i // block_rows, place - first_list].append(posting)
-    sizes = np.vectorize(len, otypes=[int])(lists)
-    ends = np.cumsum(sizes, axis=1)
+    by_word = np.zeros((n, n_words, 64))
+    by_word.reshape(n, -1)[:, : dense.shape[1]] = dense[:, :first_list]
+    bits = np.packbits(by_word != 0, axis=2, bitorder="little")
+    squares = np.add.accumulate(by_word**2, axis=2)[..., -1]
+    steps = abs(dense[:, first_list:][:, :n_lists]).max(axis=0) * np.float32((1 + 1e-6) / 32767)
+    listed = places >= first_list
+    lists = places[listed] - first_list
+    blocks, rows_of_blocks = np.divmod(rows[listed], block_rows)
+    steps_down = np.floor(values[listed] / steps[lists].astype(float)).astype(int)
+    postings = (steps_down % 2**16) << 16 | rows_of_blocks
+    sizes = np.zeros((-(-n // block_rows), n_lists), dtype=int)
+    np.add.at(sizes, (blocks, lists), 1)
     return {
-        "places": places,
+        "places": np.argsort(order),
         "row_starts": X.indptr,
-        "row_places": row_places,
-        "row_values": row_values,
+        "row_places": places,
+        "row_values": values,
         "sizes": np.diff(X.indptr),
-        "words": words,
-        "lengths": np.ceil(np.sqrt(squares) * 65000),
-        "largest": largest,
+        "words": bits.view(np.uint64)[..., 0].T,
+        "lengths": np.ceil(np.sqrt(squares) * 65000).T,
+        "largest": np.ceil(abs(by_word).max(axis=(1, 2), initial=0) * 65000),
         "steps": steps,
-        "list_starts": np.insert(ends, 0, 0, axis=1),
+        "list_starts": np.insert(np.cumsum(sizes, axis=1), 0, 0, axis=1),
         "block_starts": np.cumsum(sizes.sum(axis=1)) - sizes.sum(axis=1),
-        "postings": lists.sum() or [],
+        "postings": postings[np.lexsort((rows[listed], lists, blocks))],
     }
 
 

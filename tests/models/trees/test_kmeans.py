@@ -26,17 +26,18 @@ def twin_bisection(rows, key):
     n = len(rows)
     first = random_below(key, 0, n)
     second = random_below(key, 1, n - 1)
-    halves = [[first], [second + (second >= first)]]
+    sides = np.full(n, -1)
+    sides[first] = 0
+    sides[second + (second >= first)] = 1
     last = -np.inf
     for _ in range(50):
-        sums = np.array([rows[half].sum(axis=0) for half in halves])
+        sums = np.array([rows[sides == side].sum(axis=0) for side in (0, 1)])
         lengths = np.linalg.norm(sums, axis=1)
         lengths[lengths <= 1e-3] = np.inf
         cosines = rows @ (sums.T / lengths)
         differences = np.rint((cosines[:, 1] - cosines[:, 0]) * 2**20)
         sides = np.ones(n, dtype=int)
         sides[np.argsort(differences, kind="stable")[: (n + 1) // 2]] = 0
-        halves = [np.flatnonzero(sides == side) for side in (0, 1)]
         mean = cosines[np.arange(n), sides].mean()
         if mean - last < 1e-4:
             break

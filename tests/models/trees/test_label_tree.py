@@ -21,15 +21,11 @@ def test_random_complete_tree_is_complete(shape):
     assert tree.n_labels == m
     assert (inner[:-1] == arity).all()  # only the last inner node may have fewer children
     assert inner.size == 0 or 2 <= inner[-1] <= arity
-    leaf_depths = tree.depth[degree == 0]
-    assert leaf_depths.max() - leaf_depths.min() <= 1
+    assert np.ptp(tree.depth[degree == 0]) <= 1
     assert (tree.label[tree.leaf] == np.arange(m)).all()
-    assert tree.parent[0] == -1
-    assert tree.depth[0] == 0
-    for node in range(tree.n_nodes):
-        children = slice(tree.children[node], tree.children[node + 1])
-        assert (tree.parent[children] == node).all()
-        assert (tree.depth[children] == tree.depth[node] + 1).all()
+    assert (tree.parent[0], tree.depth[0]) == (-1, 0)
+    assert (tree.parent[1:] == np.repeat(np.arange(tree.n_nodes), degree)).all()
+    assert (tree.depth[1:] == tree.depth[tree.parent[1:]] + 1).all()
 
 
 @given(TREES)
