@@ -8,7 +8,7 @@ from small_data import equal_bits
 from xmlc.core.errors import XmlcError
 from xmlc.models import Stacking
 from xmlc.models.plt import PLT
-from xmlc.models.registry import ESTIMATORS, estimator_class, make_estimator
+from xmlc.models.registry import estimator_class, make_estimator
 from xmlc.models.warm_up import check_kept
 
 OWN_MODEL = '''
@@ -31,13 +31,6 @@ class Frequencies(SparseProbabilityEstimator):
         row = np.where(self.frequencies_ > self._label_thresholds(threshold), self.frequencies_, 0)
         return sparse.csr_array(np.tile(row, (X.shape[0], 1)))
 '''
-
-
-@pytest.mark.parametrize("name", sorted(ESTIMATORS))
-def test_every_name_has_an_estimator(name):
-    cls = estimator_class(name)
-    own = cls().get_params(deep=False)
-    assert own.keys() == cls(**own).get_params(deep=False).keys()
 
 
 def test_estimator_is_created_from_configuration():

@@ -75,13 +75,6 @@ def test_integer_weights_equal_repeated_rows(name):
     assert np.abs(found - estimates(MODELS[name], np.arange(150))).max() > 0.01
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_weights_of_1_change_nothing(name):
-    expected = MODELS[name].unfitted().fit(X, Y)
-    found = MODELS[name].unfitted().fit(X, Y, sample_weight=np.ones(150))
-    assert_same_arrays(found, expected)
-
-
 @pytest.mark.parametrize("selected", [False, True])
 @pytest.mark.parametrize("name", MODELS)
 def test_rows_with_weight_0_are_ignored(name, selected):

@@ -40,16 +40,14 @@ def products(languages, n=200):
     """Return names of products, each with an article number, and their classes."""
     random_state = random.Random(0)
     texts = []
-    classes = []
     for i in range(n):
         language = random_state.choice(languages)
         *topics, usual = (words.split() for words in WORDS[language])
         parts = [random_state.choice(topics[i % 3]), *random_state.sample(usual, 3)]
-        parts.append(f"{random_state.choice('ABC')}{random_state.randrange(1000)}")
+        parts.append(f"A{random_state.randrange(1000)}")
         random_state.shuffle(parts)
         texts.append((" " if language == "German" else "").join(parts))
-        classes.append([f"class {i % 3}"])
-    return texts, classes
+    return texts, [[f"class {i % 3}"] for i in range(n)]
 
 
 @pytest.mark.parametrize(
@@ -81,9 +79,8 @@ def test_texts_without_a_common_word_are_reported():
         ["Grüße aus Köln", "Straße", "naïve café"],
         ["한국어 문장 하나", "또 다른 문장"],
         ["Привет мир", "Καλημέρα κόσμε", "שלום עולם"],
-        ["🍕🍣", "12345", "\u200b", "\u3000"],
+        ["🍕🍣", "12345", "\u200b", "\u3000", ""],
         ["a long English text that quotes a single Chinese character " * 3 + "茶"],
-        [""],
     ],
 )
 def test_texts_with_blanks_keep_the_default_of_scikit_learn(texts):
@@ -114,19 +111,11 @@ def test_first_batch_of_a_stream_decides(tmp_path):
     assert model.partial_fit(["boil rice"], [["cooking"]]).vectorizer_.token_pattern == TOKENS
     model.save(tmp_path / "model")
     loaded = TextClassifier.load(tmp_path / "model")
+    assert loaded.vectorizer_.get_params() == model.vectorizer_.get_params()
     assert loaded.predict(texts) == model.predict(texts)
     assert loaded.partial_fit(texts, classes).vectorizer_.token_pattern == TOKENS
     english = TextClassifier().partial_fit(["boil rice"], [["cooking"]])
     assert english.vectorizer_.get_params() == HashingVectorizer(alternate_sign=False).get_params()
-
-
-def test_analyzer_is_stored_without_a_pickle(tmp_path):
-    texts, classes = products(["Thai"], 30)
-    model = TextClassifier(PLT()).fit(texts, classes)
-    model.save(tmp_path / "model")
-    loaded = TextClassifier.load(tmp_path / "model")
-    assert loaded.predict(texts) == model.predict(texts)
-    assert loaded.vectorizer_.get_params() == model.vectorizer_.get_params()
 
 
 def test_given_vectorizer_wins():
