@@ -85,24 +85,31 @@ def mean_over_seeds(numbers: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     (paths). A measure is missing if one seed lacks it, and values of other kinds are equal for all
     seeds or listed (`xmlc.suite.results.columns`).
     """
-    counts = numbers.groupby(list(keys))["seed"].transform("nunique")
-    columns = [*keys, "quantity", "seed", "value", "record", SEEDS]
-    groups: dict[Key, dict[float, tuple[Any, ...]]] = {}
-    for *place, seed, value, record, seeds in numbers.assign(seeds=counts)[columns].itertuples(
+    counts = numbers.groupby([*keys])["seed"].transform("nunique")
+    place = [*keys, "quantity"]
+    groups: dict[Key, list[Any]] = {key: [] for key in index_of(numbers, place)}
+    sorted_runs = numbers.assign(seeds=counts).sort_values("seed", kind="stable")
+    for row in sorted_runs[[*place, "seed", "value", "record", SEEDS]].itertuples(
         index=False, name=None
     ):
-        runs = groups.setdefault(tuple(place), {})
-        order = math.inf if seed is None else seed
-        if order in runs:
-            raise ValueError(f"{place}: found a second number of this key and seed {seed}")
-        runs[order] = (seed, value), record, seeds
+        groups[row[:-4]].append(row[-4:])
     rows = []
     for (*key, quantity), runs in groups.items():
-        sorted_runs = [runs[order] for order in sorted(runs)]
-        pairs, records, seeds = zip(*sorted_runs, strict=True)
-        summary = _summary(quantity, [value for _, value in pairs], seeds[0] or 1)
-        rows.append((*key, quantity, seeds[0] or math.nan, *summary, pairs, records))
-    columns = [*keys, "quantity", SEEDS, "value", "deviation", "runs", "records"]
+        seeds, values, records, (n_seeds, *_) = zip(*runs, strict=True)
+        if len({*seeds}) < len(seeds):
+            raise ValueError(f"{key}: found two numbers {quantity} of one seed, expected one")
+        about = column(quantity)
+        value = values[0]
+        deviation = math.nan
+        if about.kind == "choice" and len({None if pd.isna(one) else one for one in values}) > 1:
+            value = "/".join(map(about.printed, values))
+        elif about.kind == "choice" and isinstance(value, float) and value.is_integer():
+            value = int(value)
+        elif about.kind == "measure" and not any(isinstance(one, str) for one in values):
+            value, deviation = _mean_and_deviation(values, n_seeds or 1)
+        pairs = tuple(zip(seeds, values, strict=True))
+        rows.append((*key, quantity, n_seeds or math.nan, value, deviation, pairs, records))
+    columns = [*place, SEEDS, "value", "deviation", "runs", "records"]
     return pd.DataFrame(rows, columns=columns, dtype=object).astype(
         {SEEDS: float, "deviation": float}
     )
@@ -113,23 +120,14 @@ def index_of(rows: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
     return rows.set_index([*keys]).index
 
 
-def _summary(quantity: str, values: Sequence[Any], seeds: int) -> tuple[Any, float]:
-    about = column(quantity)
-    first = values[0]
-    if about.kind == "choice":
-        if len({None if pd.isna(value) else value for value in values}) > 1:
-            first = "/".join(map(about.printed, values))
-        elif isinstance(first, float) and first.is_integer():
-            first = int(first)
-    if about.kind != "measure" or any(isinstance(value, str) for value in values):
-        return first, math.nan
-    measured = [math.nan if value is None else float(value) for value in values]
-    measured += [math.nan] * (seeds - len(measured))
+def _mean_and_deviation(values: Sequence[Any], seeds: int) -> tuple[float, float]:
+    numbers = [math.nan if value is None else float(value) for value in values]
+    numbers += [math.nan] * (seeds - len(numbers))
     # pandas and NumPy add in other orders, and `sum` of Python 3.12 compensates errors.
-    mean = reduce(add, measured, 0.0) / seeds
+    mean = reduce(add, numbers, 0.0) / seeds
     if seeds == 1:
         return mean, math.nan
-    squares = [(value - mean) * (value - mean) for value in measured]
+    squares = [(number - mean) * (number - mean) for number in numbers]
     return mean, math.sqrt(reduce(add, squares, 0.0) / (seeds - 1))
 
 
