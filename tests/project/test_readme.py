@@ -3,6 +3,7 @@ run.
 """
 
 import re
+from dataclasses import replace
 from itertools import chain
 
 import msgspec
@@ -17,7 +18,6 @@ from xmlc.suite.config.settings import Settings
 from xmlc.suite.config.suite import Experiments, read_suite
 from xmlc.suite.papers import table_of
 from xmlc.suite.papers.printing import panel_to_markdown
-from xmlc.suite.papers.tables import Table
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.numbers import read_cells
 
@@ -50,8 +50,9 @@ def test_demo_output_in_readme_matches_reference_results():
     table2 = table_of("table2", "demo")
     cells = read_cells(accepted / "table2.csv", table2.keys)
     means = cells[cells["quantity"] == "macro_f"]
-    means = means.assign(value=means["value"].astype(float), is_run=True, published="", mark="")
-    (panel,) = table2.panels[0].panels_of(Table(table2, "demo", means, means[:0], None, means))
+    means = means.assign(value=means["value"].astype(float))
+    spec = replace(table2, rows=lambda table: means)
+    panel = spec.build("demo", means, means[:0]).panels[0]
     # The reference tables are exactly the tables of the demo.
     assert sorted(file.stem for file in accepted.iterdir()) == sorted(DEMO["tables"])
     expected = f"{panel_to_markdown(panel)}\nresults/tables/demo  {fingerprint(accepted).word}\n"

@@ -260,8 +260,8 @@ def _parts(value: Any, kind: Any) -> Iterator[tuple[str | int, Any, Any]]:
                 if name in value:
                     yield name, value[name], field
         elif isinstance(value, list) and origin in (list, tuple):
-            if origin is list:
-                of *= len(value)
+            if origin is list or of[-1] is ...:
+                of = of[:1] * len(value)
             for i, (part, inner) in enumerate(zip(value, of, strict=False)):
                 yield i, part, inner
 

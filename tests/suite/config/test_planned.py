@@ -271,5 +271,5 @@ def test_table_is_rebuilt_if_its_text_or_used_suite_values_change(project, monke
     before = sources("claims")
     statements = tmp_path / "claims.yaml"
     statements.write_text("another statement")
-    monkeypatch.setattr(plan, "statements_of", lambda paper: statements)
+    monkeypatch.setattr(plan, "files_of", lambda paper: [str(statements)])
     assert sources("claims") != before

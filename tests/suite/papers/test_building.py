@@ -39,7 +39,7 @@ def files(tmp_path):
 
 def needs_of(*needs, files, partial=False):
     """Return the paths of the records that each need selects."""
-    numbers = read_needs(Declared("x", needs), files, partial)
+    numbers = read_needs(Declared(name="x", needs=needs), files, partial)
     found = []
     for place in range(len(needs)):
         found.append([*numbers.loc[numbers["need"] == place, "record"].unique()])
@@ -69,4 +69,4 @@ def test_two_editions_of_a_dataset_are_refused_in_one_table(tmp_path, other):
     about |= {"digest": "f" * 64}
     files = write(tmp_path, [ranking(), other])
     with raises_with(XmlcError, *files, "yeast", "ffffffffffff", "796561737400"):
-        read_needs(Declared("x", (RANKINGS, STATISTICS, SEARCHES)), files)
+        read_needs(Declared(name="x", needs=(RANKINGS, STATISTICS, SEARCHES)), files)

@@ -228,8 +228,9 @@ def test_effects_on_time_and_memory_do_not_change_fingerprint():
 
 
 def test_statement_names_functions_and_selections_that_exist(tmp_path, monkeypatch):
-    file = tmp_path / "claims.yaml"
-    monkeypatch.setattr(module, "statements_of", lambda paper: file)
+    file = tmp_path / "mine/claims.yaml"
+    file.parent.mkdir()
+    monkeypatch.setattr(module, "HERE", tmp_path)
     entry = "{statement: A., source: Page 1, unit: points, stated: verbatim, records: [RANKINGS]"
     high = f"is-high: {entry}, options: {{sign: -1}}}}\n"
     file.write_text(f"{high}low: {entry}, measure: is_high, only: few}}\n")

@@ -1,11 +1,16 @@
 """Test how tables and figures are found by name."""
 
+from itertools import chain
+
 from facts import raises_with
 from repository import ROOT
 
 from xmlc.core.errors import XmlcError
+from xmlc.suite.config.planned import RANKINGS, Where
 from xmlc.suite.config.suite import read_suites
 from xmlc.suite.papers import figure_of, modules_of, rooms, table_of, tables_of
+from xmlc.suite.papers.tables import read_tables
+from xmlc.suite.results.columns import COLUMNS
 from xmlc.suite.results.titles import model_title, name_models
 
 
@@ -13,8 +18,8 @@ def test_table_of_the_paper_precedes_the_common_table():
     own = table_of("table1", "gfm2011")
     common = table_of("table1", "plt2016")
     assert own is table_of("1", "gfm2011")
-    assert own is not common
-    assert common is table_of("table1", "a-suite-without-a-room")
+    assert own != common
+    assert common == table_of("table1", "a-suite-without-a-room")
     assert figure_of("2", "oplt2021") is not figure_of("2", "ldsm2020")
 
 
@@ -34,9 +39,31 @@ def test_declarations_have_the_names_of_their_keys():
     assert {"plt2016", "gfm2011", "swnn2018", "ldsm2020", "oplt2021", "common"} <= set(rooms())
 
 
+def test_tables_yaml_names_constants_and_functions(tmp_path):
+    file = tmp_path / "tables.yaml"
+    entry = "needs: [RANKINGS, {kind: sweep}], keys: [KEYS, method], panels: [{quantities: [S]}]"
+    file.write_text(f"mine: {{{entry}, rows: best, noted_by: [about]}}\n")
+    known = {"KEYS": ("dataset", "model"), "RANKINGS": RANKINGS, "best": list}
+    with raises_with(XmlcError, file, "mine", "'about'"):
+        read_tables(file, known)
+    table = read_tables(file, known | {"about": len})["mine"]
+    assert (table.name, table.rows, table.noted_by) == ("mine", list, (len,))
+    assert table.needs == (RANKINGS, Where("sweep"))
+    assert table.keys == ("dataset", "model", "method")
+
+
+def test_quantities_of_tables_are_columns():
+    unknown = set()
+    for table in chain(*map(tables_of, rooms())):
+        if table.name != "claims":
+            unknown |= {*table.keys, *table.quantities} - {*COLUMNS}
+    assert not unknown
+
+
 def test_paper_depends_on_its_package_and_the_common_package():
     assert modules_of("ldsm2020", "table") == [
         "xmlc.suite.papers.ldsm2020.tables",
+        "xmlc.suite.papers.ldsm2020.claims",
         "xmlc.suite.papers.common.tables",
     ]
     assert modules_of("demo", "figure") == ["xmlc.suite.papers.common.figures"]

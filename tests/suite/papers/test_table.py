@@ -12,7 +12,7 @@ from repository import ROOT
 
 from xmlc.suite.papers.building import build_table, published_numbers, write_table
 from xmlc.suite.papers.printing import escaped, latex, to_csv, to_latex, to_markdown
-from xmlc.suite.papers.tables import TableSpec, columns, not_run
+from xmlc.suite.papers.tables import TableSpec, columns
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.manifest import Manifest
@@ -45,8 +45,13 @@ def test_panel_appends_rows_of_the_paper_on_datasets_that_were_run():
     run |= {"quantity": "p@1", "value": 50.0, "record": "r", "resampled": None}
     published = pd.DataFrame({"dataset": ["a", "a", "b"], "model": ["plt", "fastxml", "plt"]})
     published = published.assign(quantity="p@1", value="51.0")
-    panels = (columns("", "p@1", each="dataset"), not_run("p@1"))
-    spec = TableSpec(name="x", needs=(), keys=("dataset", "model"), panels=panels, quotes=True)
+    spec = TableSpec(
+        needs=(),
+        keys=("dataset", "model"),
+        panels=(columns("", "p@1", each="dataset"),),
+        rest=("p@1",),
+        quotes=True,
+    )
     table = spec.build("mine", pd.DataFrame([run], dtype=object), published)
     keys = [[cell.key for (cell,) in panel.cells] for panel in table.panels]
     assert keys == [[("a", "plt"), ("a", "fastxml")], [("b", "plt")]]

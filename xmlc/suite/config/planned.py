@@ -133,11 +133,11 @@ class Where:
         return runs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Declared:
     """A table or figure, which is not built if its first selection is empty."""
 
-    name: str
+    name: str = ""
     needs: tuple[Where, ...]
 
     @property

@@ -1,7 +1,8 @@
 """Definitions of tables and figures, in a package for each paper and in ``common`` for all.
 
-A paper's modules ``tables.py`` and ``figures.py`` declare or import its definitions, and
-``titles.yaml`` has the printed names of models, which every package can print.
+``tables.yaml`` declares a paper's tables, with functions in ``tables.py``, ``figures.py`` its
+figures, and ``claims.py`` a table of claims. ``titles.yaml`` has the printed names of models, which
+every package can print.
 """
 
 from __future__ import annotations
@@ -9,21 +10,23 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xmlc.core.errors import XmlcError
+from xmlc.metrics import measures
+from xmlc.suite.config import planned
 from xmlc.suite.config.planned import Declared
+from xmlc.suite.papers.plotting import FigureSpec
+from xmlc.suite.papers.tables import TableSpec, read_tables
 from xmlc.suite.results.titles import name_models
 from xmlc.suite.schemas import converted, nearest, read_yaml
 
-if TYPE_CHECKING:
-    from xmlc.suite.papers.plotting import FigureSpec
-    from xmlc.suite.papers.tables import TableSpec
-
 COMMON = "common"
-TITLES = sorted(Path(__file__).parent.glob("*/titles.yaml"))
+HERE = Path(__file__).parent
+MODULES = {"table": ("tables", "claims"), "figure": ("figures",)}
+TITLES = sorted(HERE.glob("*/titles.yaml"))
 
 
 def table_of(name: str, paper: str) -> TableSpec:
@@ -54,14 +57,19 @@ def tables_of(paper: str) -> list[TableSpec]:
 
 
 def modules_of(paper: str, noun: str) -> list[str]:
-    """Return a paper's modules with "table" or "figure" definitions, and those of ``common``."""
-    names = [f"{__name__}.{room}.{noun}s" for room in (paper, COMMON) if room in rooms()]
-    return [name for name in names if find_spec(name) is not None]
+    """Return the modules of a paper and of ``common`` with "table" or "figure" definitions."""
+    return [
+        f"{__name__}.{room}.{name}"
+        for room, name in product((paper, COMMON), MODULES[noun])
+        if (HERE / room / f"{name}.py").is_file()
+    ]
 
 
-def statements_of(paper: str) -> Path:
-    """Return the YAML file of a paper's statements."""
-    return Path(__file__).parent / paper / "claims.yaml"
+def files_of(paper: str) -> list[str]:
+    """Return the YAML files that declare a paper's statements and tables."""
+    places = (f"{paper}/claims", f"{paper}/tables", f"{COMMON}/tables")
+    files = [HERE / f"{place}.yaml" for place in places]
+    return [str(file) for file in files if file.is_file()]
 
 
 @cache
@@ -77,10 +85,16 @@ def enter_rooms() -> None:
         name_models(converted(read_yaml(file), dict[str, str], str(file)))
 
 
+@cache
 def _definitions(paper: str, noun: str) -> dict[str, Any]:
     enter_rooms()
+    known: dict[str, Any] = vars(measures) | vars(planned)
     found: dict[str, Any] = {}
-    for module in reversed(modules_of(paper, noun)):
-        parts = vars(importlib.import_module(module)).values()
-        found |= {part.name: part for part in parts if isinstance(part, Declared)}
+    for room in (COMMON, paper):
+        for module in reversed(modules_of(room, noun)):
+            known |= vars(importlib.import_module(module))
+        file = HERE / room / "tables.yaml"
+        if noun == "table" and file.is_file():
+            found |= read_tables(file, known)
+        found |= {part.name: part for part in known.values() if isinstance(part, Declared)}
     return found

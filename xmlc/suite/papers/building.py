@@ -55,11 +55,9 @@ def build_table(made: Manifest, known: Known | None = None) -> Table:
     table = spec.build(made.paper, numbers, published_numbers(made), suite)
     if not spec.partial:
         table.notes = notes_of(table)
-    for note in spec.notes:
-        if isinstance(note, str):
-            table.notes.append(note)
-        else:
-            table.notes += note(table)
+    table.notes += spec.notes
+    for notes in spec.noted_by:
+        table.notes += notes(table)
     return table
 
 

@@ -15,7 +15,7 @@ from xmlc.data.synthetic import is_synthetic
 from xmlc.suite.config import planned
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.suite import Suite
-from xmlc.suite.papers import statements_of
+from xmlc.suite.papers import HERE
 from xmlc.suite.papers.effects import about
 from xmlc.suite.papers.notes import digests_line, synthetic_line
 from xmlc.suite.papers.outcome import (
@@ -270,7 +270,7 @@ def claims_of(paper: str, functions: Mapping[str, Any]) -> ClaimsTable:
     """Declare a paper's claims in the order of its YAML file, with ``functions`` of its
     ``claims.py``.
     """
-    file = statements_of(paper)
+    file = HERE / paper / f"{CLAIMS}.yaml"
     claims = []
     for name, said in converted(read_yaml(file), dict[str, Statement], str(file)).items():
         known = {"": None, **vars(planned), **functions}

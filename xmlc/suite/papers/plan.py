@@ -18,10 +18,10 @@ from xmlc.suite.config import paths
 from xmlc.suite.config.costs import job_of
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import in_one_line
-from xmlc.suite.papers import TITLES, definition, enter_rooms, modules_of, statements_of, table_of
-from xmlc.suite.papers.claims import CLAIMS
+from xmlc.suite.papers import TITLES, definition, enter_rooms, files_of, modules_of, table_of
 from xmlc.suite.papers.plotting import METADATA
 from xmlc.suite.provenance.planned_code import planned_code
+from xmlc.suite.results.columns import FILE
 from xmlc.suite.results.titles import model_title
 from xmlc.suite.schemas import located
 
@@ -307,10 +307,8 @@ def code_of(noun: str, paper: str) -> str:
 
 
 def sources_of_table(project: Project, paper: str, table: str) -> str:
-    """Return a digest of a table's statements, published tables and configuration."""
-    files = sorted(map(str, Path(paths.PUBLISHED, paper).glob("*.csv")))
-    if table == CLAIMS:
-        files.append(str(statements_of(paper)))
+    """Return a digest of a table's declaration, columns, published numbers and suite."""
+    files = [*map(str, Path(paths.PUBLISHED, paper).glob("*.csv")), *files_of(paper), str(FILE)]
     texts = []
     if suite_of_table(project, paper, table):
         texts = [repr(project.suites[paper])]

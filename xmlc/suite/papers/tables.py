@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from xmlc.suite.config.planned import STATISTICS, Declared
+from xmlc.core.errors import XmlcError
+from xmlc.suite.config.planned import Declared
 from xmlc.suite.config.suite import Suite
 from xmlc.suite.results import titles
 from xmlc.suite.results.columns import MISSING, column
@@ -22,6 +24,7 @@ from xmlc.suite.results.numbers import (
     pivot,
     with_published,
 )
+from xmlc.suite.schemas import converted, read_yaml
 
 PAPER = "(paper)"
 # Methods whose model is trained on the whole training set, next to models of 80 % of it
@@ -130,30 +133,36 @@ class PanelSpec:
 
     Attributes
     ----------
-    quantities, optional : collection of str
+    quantities, optional : tuple of str
         Columns, and which of them are left out if the table lacks them.
     names : tuple of str
-        Keys that name a row, by default all but ``each``. Of several rows with the same names, the
-        first number of each quantity is shown.
+        Keys that name a row, by default all but ``each`` and ``across``. Of several rows with the
+        same names, the first number of each quantity is shown.
     each, across : str
         Keys whose values have separate panels, and separate columns for the first quantity.
     headings : mapping of str to str
         Replace the headings of quantities.
-    contests : mapping of str to str, or None
+    units : bool
+        Whether other headings have units.
+    contests : mapping of str to str
         Quantities of one contest compete for the best number on a dataset, which is bold. By
         default, each has its own.
+    unmarked : tuple of str
+        Quantities without a contest.
     is_rest : bool
         Whether the panel shows the paper's numbers in rows that the other panels leave out.
     """
 
     quantities: tuple[str, ...]
-    optional: Collection[str] = ()
+    optional: tuple[str, ...] = ()
     title: str = ""
     names: tuple[str, ...] = ()
     each: str = ""
     across: str = ""
     headings: Mapping[str, str] = field(default_factory=dict)
-    contests: Mapping[str, str] | None = None
+    units: bool = True
+    contests: Mapping[str, str] = field(default_factory=dict)
+    unmarked: tuple[str, ...] = ()
     is_rest: bool = False
 
     def panels_of(self, table: Table) -> Iterator[Panel]:
@@ -165,104 +174,73 @@ class PanelSpec:
         if table.spec.quotes:
             shown |= means["dataset"].isin(run["dataset"])
         means = means[(shown != self.is_rest) & means["quantity"].isin(self.quantities)]
-        if means.empty:
-            return
         if self.is_rest:
-            means = means.assign(
-                value=means["published"].where(means["published"] != ""), published=""
-            )
-        groups = [("", means)]
+            means = means.assign(text=means["published"].replace("", MISSING), published="")
+        groups: Iterable[tuple[Any, pd.DataFrame]] = [("", means)]
         if self.each:
             groups = means.groupby(self.each, sort=False)
         for value, rows in groups:
-            panel = self._panel(table, f"{self.title}{title_of_key(self.each, value)}", rows)
-            if any(cell.text != MISSING or cell.published for cell in chain(*panel.cells)):
-                yield panel
+            if (rows["text"] != MISSING).any() or (rows["published"] != "").any():
+                yield self._panel(table, f"{self.title}{title_of_key(self.each, value)}", rows)
 
     def _panel(self, table: Table, title: str, rows: pd.DataFrame) -> Panel:
-        names = list(self.names) or [key for key in table.spec.keys if key != self.each]
+        keys = [*table.spec.keys]
+        names = [*self.names] or [key for key in keys if key not in (self.each, self.across)]
         rows = rows.assign(part="")
         if self.across:
             rows["part"] = rows[self.across].where(rows["quantity"] == self.quantities[0], "")
         rows = rows.drop_duplicates([*names, "quantity", "part"])
-        of_rows = [*rows[names].itertuples(index=False, name=None)]
-        keys: dict[Key, Key] = {}  # The first key of each row
-        cells = {}
-        for row, part, cell in zip(
-            of_rows, rows["part"], self._cells(rows, table.spec.keys), strict=True
+        cells: dict[Key, dict[tuple[str, str], Cell]] = {}
+        for row, key, part, *shown in zip(
+            rows[names].itertuples(index=False, name=None),
+            rows[keys].itertuples(index=False, name=None),
+            *(rows[name] for name in ("part", "quantity", "text", "value", "published")),
+            self._is_best(rows, keys),
+            strict=True,
         ):
-            keys.setdefault(row, cell.key)
-            cells[row, cell.quantity, part] = cell
-        headings = []
-        columns = []
+            cell = Cell(key, *shown)
+            cells.setdefault(row, {})[cell.quantity, part] = cell
         known = {*rows["quantity"], *table.published["quantity"]}
+        headings: dict[tuple[str, str], str] = {}
         for quantity in self.quantities:
             if quantity in table.hidden or (quantity in self.optional and quantity not in known):
                 continue
+            about = column(quantity)
+            heading = about.heading if self.units else about.title
+            parts = {"": self.headings.get(quantity, heading)}
             if self.across and quantity == self.quantities[0]:
                 values = [*rows[self.across].unique()]
                 if self.across == "method":
                     values = titles.method_order(values)
-                headings += [title_of_key(self.across, value) for value in values]
-                columns += [(quantity, value) for value in values]
-            else:
-                headings.append(self.headings.get(quantity) or column(quantity).heading)
-                columns.append((quantity, ""))
+                parts = {value: title_of_key(self.across, value) for value in values}
+            headings |= {(quantity, part): heading for part, heading in parts.items()}
         texts = []
         lines = []
-        for row, key in keys.items():
-            texts.append(
-                tuple(title_of_key(name, value) for name, value in zip(names, row, strict=True))
-            )
-            lines.append([cells.get((row, *place), Cell(key, place[0])) for place in columns])
-        return Panel(title, [column(name).title for name in names], headings, texts, lines)
+        for row, of_row in cells.items():
+            texts.append(tuple(map(title_of_key, names, row)))
+            first = next(iter(of_row.values()))
+            lines.append([of_row.get(place, Cell(first.key, place[0])) for place in headings])
+        titles_of_names = [column(name).title for name in names]
+        return Panel(title, titles_of_names, [*headings.values()], texts, lines)
 
-    def _cells(self, rows: pd.DataFrame, keys: Collection[str]) -> list[Cell]:
-        """Return cells with a dataset's best printed number in bold, for which methods that train
-        on all data compete only with each other.
+    def _is_best(self, rows: pd.DataFrame, keys: Sequence[str]) -> pd.Series:
+        """Return which numbers are a dataset's best, for which methods that train on all data
+        compete only with each other, or marked as bold.
         """
-        keys_of_rows = [*rows[[*keys]].itertuples(index=False, name=None)]
-        texts = []
-        scores = []
-        is_full = []
-        numbers = rows[["quantity", "value", "deviation", "mark"]].itertuples(
-            index=False, name=None
-        )
-        for key, (quantity, value, deviation, mark) in zip(keys_of_rows, numbers, strict=True):
-            about = column(quantity)
-            text = about.printed(value)
-            score = as_float(text)
-            if score is None or about.better is None or {*key} & {*titles.LIMITS}:
-                score = math.nan
-            elif about.better == "lower":
-                score = -score
-            scores.append(score)
-            is_full.append(any(name.endswith(titles.FULL) for name in key))
-            if not math.isnan(deviation):
-                text = f"{text} ± {about.printed(deviation, value)}"
-            if mark == "brackets":
-                text = f"[{text}]"
-            texts.append(text)
-        contests = rows["quantity"]
-        if self.contests is not None:
-            contests = contests.map(self.contests)
-        groups = pd.Series(scores, rows.index).groupby(
+        quantity = rows["quantity"]
+        signs = {"higher": 1, "lower": -1}
+        scores = rows["score"] * [
+            signs.get(str(column(name).better), math.nan) for name in quantity
+        ]
+        names = rows[[*keys]]
+        is_left_out = names.isin(titles.LIMITS).any(axis=1) | quantity.isin(self.unmarked)
+        is_full = names.apply(lambda values: values.str.endswith(titles.FULL)).any(axis=1)
+        contests = quantity.replace(self.contests)
+        groups = scores.mask(is_left_out).groupby(
             [contests, rows.get("dataset", contests), is_full]
         )
-        is_best = (scores == groups.transform("max")) & (scores > groups.transform("min")) | (
-            rows["mark"] == "bold"
-        )
-        return [
-            *map(
-                Cell,
-                keys_of_rows,
-                rows["quantity"],
-                texts,
-                rows["value"],
-                rows["published"],
-                is_best,
-            )
-        ]
+        best = groups.transform("max")
+        return (scores == best) & (best > groups.transform("min")) | (rows["mark"] == "bold")
 
 
 def columns(title: str, *quantities: str, **about: Any) -> PanelSpec:
@@ -270,29 +248,6 @@ def columns(title: str, *quantities: str, **about: Any) -> PanelSpec:
     `PanelSpec`.
     """
     return PanelSpec(title=title, quantities=quantities, **about)
-
-
-def datasets(*quantities: str) -> PanelSpec:
-    """Specify a panel with a row for each dataset, for quantities that are equal in all its
-    rows.
-    """
-    return columns("Datasets", *quantities, names=("dataset",))
-
-
-def not_run(*quantities: str) -> PanelSpec:
-    """Specify a panel of the paper's rows that we did not run, if there are any."""
-    return columns(
-        "Published in the paper, not run here",
-        *quantities,
-        optional=quantities,
-        contests={},
-        is_rest=True,
-    )
-
-
-def by_method(quantity: str, title: str, **about: Any) -> PanelSpec:
-    """Specify a panel of one quantity, with rows of datasets and models and columns of methods."""
-    return columns(title, quantity, names=("dataset", "model"), across="method", **about)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,10 +260,13 @@ class TableSpec(Declared):
         Columns that identify a row.
     columns, more : tuple of str
         Quantities in the CSV file: ``columns``, by default the panels' and ``more``.
-    notes : tuple of str or callable
-        Footnotes, or functions that return them, after those of all tables.
-    rows : callable or None
-        Returns our numbers, one row for each cell, by default means over seeds.
+    rest : tuple of str
+        Columns of the paper's rows that we did not run, in a last panel.
+    notes, noted_by : tuple of str, tuple of callable
+        Footnotes, and functions that return some, after those of all tables.
+    variant, rows : str, callable or None
+        The part of the records that is shown, as means over seeds, or else a function that returns
+        our numbers, one row for each cell.
     printed_in : tuple of str
         Published tables with this table's numbers, by default the one of the same name. The last
         that contains a row counts.
@@ -325,8 +283,12 @@ class TableSpec(Declared):
     more: tuple[str, ...] = ()
     caption: str = ""
     panels: tuple[PanelSpec, ...] = ()
-    notes: tuple[str | Callable[[Table], list[str]], ...] = ()
-    rows: Callable[[Table], pd.DataFrame] | None = None
+    rest: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    #: As functions, of which ``tables.yaml`` has the names
+    noted_by: tuple[Any, ...] = ()
+    variant: str = ""
+    rows: Any = None
     takes_suite: bool = False
     printed_in: tuple[str, ...] = ()
     quotes: bool = False
@@ -343,7 +305,7 @@ class TableSpec(Declared):
     @property
     def quantities(self) -> tuple[str, ...]:
         """The quantities in the CSV file."""
-        shown = chain(*(panel.quantities for panel in self.panels), self.more)
+        shown = chain(*(panel.quantities for panel in self.panels), self.rest, self.more)
         return tuple(dict.fromkeys(self.columns or shown))
 
     def build(
@@ -352,7 +314,7 @@ class TableSpec(Declared):
         """Build the table, without the footnotes that all tables have."""
         table = Table(self, paper, numbers, published, suite)
         if self.rows is None:
-            means = mean_over_seeds(numbers[numbers["variant"] == ""], self.keys)
+            means = mean_over_seeds(numbers[numbers["variant"] == self.variant], self.keys)
         else:
             means = self.rows(table)
         # Rows that differ only in the last key are consecutive.
@@ -362,18 +324,66 @@ class TableSpec(Declared):
         means = with_published(
             means.assign(is_run=True, mark=means.get("mark", "")), published, self.keys
         )
-        table.means = means.assign(is_run=means["is_run"].notna())
-        table.panels = [*chain(*(panel.panels_of(table) for panel in self.panels))]
+        table.means = _with_texts(means.assign(is_run=means["is_run"].notna()))
+        rest = PanelSpec(
+            title="Published in the paper, not run here",
+            quantities=self.rest,
+            optional=self.rest,
+            unmarked=self.rest,
+            is_rest=True,
+        )
+        table.panels = [*chain(*(panel.panels_of(table) for panel in (*self.panels, rest)))]
         return table
 
 
-def table_of_datasets(name: str, *quantities: str, caption: str, **about: Any) -> TableSpec:
-    """Specify a table of dataset statistics, with datasets that we did not use at the end."""
-    return TableSpec(
-        name=name,
-        needs=(STATISTICS,),
-        keys=("dataset",),
-        panels=(columns("", *quantities), not_run(*quantities)),
-        caption=caption,
-        **about,
-    )
+def _with_texts(means: pd.DataFrame) -> pd.DataFrame:
+    """Add the columns ``text``, and ``score``, the printed number or NaN."""
+    texts = []
+    scores = []
+    numbers = means[["quantity", "value", "deviation", "mark"]].itertuples(index=False, name=None)
+    for quantity, value, deviation, mark in numbers:
+        about = column(quantity)
+        text = about.printed(value)
+        scores.append(as_float(text))
+        if not math.isnan(deviation):
+            text = f"{text} ± {about.printed(deviation, value)}"
+        if mark == "brackets":
+            text = f"[{text}]"
+        texts.append(text)
+    return means.assign(text=texts, score=pd.Series(scores, means.index, dtype=float))
+
+
+def read_tables(file: Path, known: Mapping[str, Any]) -> dict[str, TableSpec]:
+    """Read the tables of a ``tables.yaml``, in which names in capitals stand for constants in
+    ``known``, and the keys ``rows`` and ``noted_by`` have names of functions in it.
+    """
+    constants = {name: value for name, value in known.items() if name.isupper()}
+    tables = {}
+    content = converted(_expanded(read_yaml(file), constants), dict[str, TableSpec], str(file))
+    for name, spec in content.items():
+        functions = []
+        for function in filter(None, (spec.rows, *spec.noted_by)):
+            if function not in known:
+                raise XmlcError(
+                    f"{file}: {name}: found no {function!r} in tables.py, expected a function"
+                )
+            functions.append(known[function])
+        rows = functions.pop(0) if spec.rows else None
+        tables[name] = replace(spec, name=name, rows=rows, noted_by=tuple(functions))
+    return tables
+
+
+def _expanded(part: Any, constants: Mapping[str, Any]) -> Any:
+    """Replace names in lists by constants, or by the items of a constant that has several."""
+    if isinstance(part, dict):
+        return {key: _expanded(value, constants) for key, value in part.items()}
+    if not isinstance(part, list):
+        return part
+    found: list[Any] = []
+    for item in part:
+        value = constants.get(item, item) if isinstance(item, str) else _expanded(item, constants)
+        if isinstance(value, tuple) or (isinstance(item, str) and isinstance(value, dict)):
+            found += value
+        else:
+            found.append(value)
+    return found

@@ -28,13 +28,6 @@ SEARCHES = {"random": "random search", "smac": "SMAC", "stages": "search in stag
 # They use the true posteriors, so tables never mark them as best.
 LIMITS = ("oracle",)
 
-CONVENTIONS = (
-    "Macro-F is the mean over all m labels. A label with neither positives nor predictions counts "
-    "1 (0/0 = 1).",
-    "Thresholds are tuned on 20 % of the training set, for models that are trained on the other "
-    "80 %.",
-)
-
 
 def method_title(name: str) -> str:
     """Return the printed name of a threshold or inference method."""

@@ -14,7 +14,7 @@ from xmlc.suite.papers.building import read_needs
 
 def chosen(paths, need):
     """Return the model and method of each record among these files that a table needs."""
-    numbers = read_needs(Declared("x", (need,)), paths)
+    numbers = read_needs(Declared(name="x", needs=(need,)), paths)
     return numbers.drop_duplicates("record")[["model", "method"]].to_numpy().tolist()
 
 

@@ -9,10 +9,9 @@ from typing import Any
 import pandas as pd
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.config.planned import Where
 from xmlc.suite.config.ranges import AUTO
 from xmlc.suite.config.suite import ModelSpec
-from xmlc.suite.papers.tables import Table, TableSpec, columns
+from xmlc.suite.papers.tables import Table
 from xmlc.suite.results.numbers import ABOUT
 from xmlc.suite.results.titles import search_title
 
@@ -22,7 +21,8 @@ Rows = dict[tuple[str, str, str], dict[str, Any]]  # Values by quantity, for eac
 EVERY_DATASET = "all"
 
 
-def _ranges_and_values(table: Table) -> pd.DataFrame:
+def ranges_and_values(table: Table) -> pd.DataFrame:
+    """Return the ranges of all datasets, and the values on each."""
     if table.suite is None:
         raise XmlcError(
             "table3: found no file with ranges, expected one, as in --suite config/papers/x.yaml"
@@ -100,25 +100,3 @@ def _values(
             value = str(value).lower()
         rows[dataset, name, hyperparameter] = {"value": value, "found_by": by, "validation_p@1": p1}
     return rows
-
-
-table3 = TableSpec(
-    name="table3",
-    needs=(Where("ranking", "full", searched=True),),
-    keys=HYPERPARAMETER_KEYS,
-    rows=_ranges_and_values,
-    panels=(
-        columns("Ranges", "low", "high", "drawn", names=("model", "hyperparameter"), contests={}),
-        columns(
-            "Values: ",
-            *("value", "validation_p@1", "found_by"),
-            names=("dataset",),
-            each="model",
-            across="hyperparameter",
-            contests={},
-        ),
-    ),
-    takes_suite=True,
-    caption="Ranges and values of hyperparameters, with P@1 on the validation set (20 % of the "
-    "training set).",
-)

@@ -1,4 +1,4 @@
-"""Tables of oplt2021: datasets, precision and costs of online trees."""
+"""The functions of the tables of oplt2021 (``tables.yaml``)."""
 
 from __future__ import annotations
 
@@ -7,27 +7,12 @@ import math
 import pandas as pd
 
 from xmlc.core.errors import XmlcError
-from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.common.tables import CPU, MODEL_KEYS, PRECISION, PROPENSITY_SCORED, THREADS
-from xmlc.suite.papers.oplt2021.claims import claims as claims
-from xmlc.suite.papers.tables import Table, TableSpec, columns, not_run, table_of_datasets
+from xmlc.suite.papers.common.tables import MODEL_KEYS
+from xmlc.suite.papers.tables import Table
 from xmlc.suite.results.numbers import mean_over_seeds
 from xmlc.suite.results.titles import without_passes
 
 COSTS = ("predict_ms", "train_seconds", "model_mb", "train_peak_mb", "predict_peak_mb")
-BEST = (
-    "Each method has 1 or 3 passes, whichever is better by {} on the test set, as in the paper. "
-    "If 1 and 3 passes are equal, the method has 1 pass."
-)
-
-table1 = table_of_datasets(
-    "table1",
-    "n_train",
-    "n_test",
-    "m",
-    "d",
-    caption="The datasets: training and test instances, labels, features.",
-)
 
 
 def better_passes(table: Table) -> pd.DataFrame:
@@ -50,7 +35,8 @@ def better_passes(table: Table) -> pd.DataFrame:
     return rows.assign(model=rows["method"]).drop(columns=["method", "passes"])
 
 
-def _by_accuracy(table: Table) -> pd.DataFrame:
+def by_accuracy(table: Table) -> pd.DataFrame:
+    """Return `better_passes`, with P@1 as the accuracy on instances with one label."""
     numbers = table.numbers[table.numbers["quantity"] == "labels_per_instance"]
     for dataset, labels in zip(numbers["dataset"], numbers["value"], strict=True):
         if labels != 1:
@@ -62,46 +48,3 @@ def _by_accuracy(table: Table) -> pd.DataFrame:
     return pd.concat(
         [rows, rows[rows["quantity"] == "p@1"].assign(quantity="accuracy")], ignore_index=True
     )
-
-
-table2 = TableSpec(
-    name="table2",
-    needs=(Where("ranking", "full", task="multi-label"),),
-    keys=MODEL_KEYS,
-    rows=better_passes,
-    more=THREADS,
-    panels=(
-        columns(
-            "Precision on the test set, training time",
-            "passes",
-            *PRECISION,
-            "train_cpu_minutes",
-        ),
-        columns(
-            "Propensity-scored precision, prediction time per test instance, size and memory",
-            *(*PROPENSITY_SCORED, *COSTS),
-        ),
-        not_run(*PRECISION, "train_cpu_minutes"),
-    ),
-    notes=(BEST.format("P@1"), CPU),
-    caption="Precision of offline and online label trees on the test set.",
-)
-table3 = TableSpec(
-    name="table3",
-    needs=(Where("ranking", "full", task="few-shot"),),
-    keys=MODEL_KEYS,
-    rows=_by_accuracy,
-    more=THREADS,
-    panels=(
-        columns(
-            "Accuracy on the test set, training time",
-            "passes",
-            "accuracy",
-            "train_cpu_seconds",
-        ),
-        columns("Prediction time per test instance, size and memory", *COSTS),
-        not_run("accuracy", "train_cpu_seconds"),
-    ),
-    notes=(BEST.format("the accuracy"), CPU),
-    caption="Accuracy on the test set: the share of instances whose class is ranked first.",
-)
