@@ -157,13 +157,13 @@ test-all: $(ENV)/has-test
 	$(PYTEST) $(TESTS)
 
 # `bounds` runs the fast tests of kernels, in which any index outside an array is an error. Kernels with index checks
-# are cached in a separate folder. `test-rest` runs all tests that `bounds` does not run. CI runs `bounds` and
-# `test-rest` on the newest Python, so each test runs once.
+# are cached in a separate folder. `test-rest` runs what `make test` leaves out, which are the slow tests and those that
+# need another extra or data, so that CI runs each test once after `make test`.
 bounds: $(ENV)/has-test
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/$(ENV)/checked-kernels" $(PYTEST) -p bounds -m "kernels and not slow"
 
 test-rest: $(ENV)/has-test
-	$(PYTEST) -m "slow or not kernels"
+	$(PYTEST) -m "slow or needs" --durations=25
 
 # `fuzz` reads N mutated inputs of each format, and kills a run at many different moments. CI runs the tests of `fuzz`
 # with fewer inputs and fewer kills, to save time.

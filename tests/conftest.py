@@ -44,6 +44,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.relative_to(TESTS).parts[0] in KERNELS:
             item.add_marker("kernels")
+        if "mirror" in item.fixturenames:
+            item.add_marker(pytest.mark.needs("mirror"))
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ contender.
 
 import pytest
 from benchmark_rows import run_benchmark
-from needs import require
 from small_data import prepare_tiny
 
 from benchmarks import elsewhere, inference, ldsm, nearest
@@ -14,6 +13,7 @@ from benchmarks.out_of_fold import HELD_OUT, OUT_OF_FOLD, REFITTED
 
 SMALL = {"n_trees": 2, "max_nodes": 7, "epochs": 2, "learning_rate": 0.1}
 ONLINE = {"OPLT-R, xmlc", "OPLT-R, napkinXC", "OPLT-R, xmlc / OPLT-R, napkinXC"}
+WITH_BASELINES = "oplt --variant OPLT-R --seeds 2 --epochs 2"
 RUNS = {
     "defaults --estimator swnn --trials 2": {"swnn"},
     "expected-f --model swnn --seeds 2": {f"swnn, {PART}", f"swnn, {WHOLE}"},
@@ -22,7 +22,7 @@ RUNS = {
     "ldsm --rounds 1 --seeds 2 --rows unit": {"LdSM, 1 tree", "LdSM, 10 trees"},
     "logistic --estimator pcc --rounds 1": {"PCC"},
     "nearest --rounds 2": set(nearest.swnn_settings()),
-    "oplt --variant OPLT-R --seeds 2 --epochs 2": ONLINE,
+    WITH_BASELINES: ONLINE,
     "out-of-fold --seeds 2": {HELD_OUT, REFITTED, OUT_OF_FOLD},
     "re-ranking --rounds 1": {ldsm.PLAIN, ldsm.RE_RANKED, f"{ldsm.RE_RANKED} / {ldsm.PLAIN}"},
     "requests --program PLT --program SWNN --requests 3": {"PLT", "SWNN"},
@@ -40,11 +40,15 @@ def quick(monkeypatch):
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize(
+    "run",
+    [
+        *(run for run in RUNS if run != WITH_BASELINES),
+        pytest.param(WITH_BASELINES, marks=pytest.mark.needs("baselines")),
+    ],
+)
 def test_each_contender_has_rows(run, tmp_path):
     name, *options = run.split()
-    if name == "oplt":
-        require("baselines")
     rows = run_benchmark(tmp_path, name, "--data", prepare_tiny(tmp_path, "delicious"), *options)
     assert {key[0] for key in rows} >= RUNS[run]
     for (_, _, measure, _), row in rows.items():

@@ -94,6 +94,7 @@ def server():
 
 
 @pytest.mark.slow
+@pytest.mark.needs("serve")
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_wrong_request_to_the_served_model_gets_a_client_error(server, body):
     request = Request(server, body, {"Content-Type": "application/json"})
