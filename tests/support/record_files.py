@@ -67,7 +67,6 @@ class RecordFile:
 
     kind = None
     content = None
-    nan_at = ()
     broken = ()
 
     def pytest_generate_tests(self, metafunc):
@@ -82,8 +81,3 @@ class RecordFile:
         with raises_with(XmlcError, "broken.json") as error:
             self.kind.read(path)
         assert any(key in str(error.value) for key in keys if isinstance(key, str))
-
-    def test_nan_is_refused(self, tmp_path):
-        path = save(tmp_path, changed(self.content, self.nan_at, float("nan")), "broken.json")
-        with raises_with(XmlcError, "broken.json", "NaN"):
-            self.kind.read(path)

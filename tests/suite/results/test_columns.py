@@ -1,30 +1,24 @@
 """Test how numbers of columns are printed."""
 
-import math
-
 import pytest
+import yaml
 
 from xmlc.suite.results.columns import COLUMNS, column
 
+PRINTED = """
+p@1: {90.4567: '90.46', .nan: –}
+hamming_loss: {0.41: '0.4100'}
+inner_products: {252.4: '252'}
+train_minutes: {1327.4: '1327', 0.012834: '0.0128'}
+test_ms: {17.41: '17.4', 1.0e-9: '0.000000', .inf: inf}
+c: {66.6667: '66.6667'}
+b: {10/100: 10/100}
+"""
 
-@pytest.mark.parametrize(
-    ("name", "value", "printed"),
-    [
-        ("p@1", 90.4567, "90.46"),
-        ("hamming_loss", 0.41, "0.4100"),
-        ("inner_products", 252.4, "252"),
-        ("train_minutes", 1327.4, "1327"),
-        ("train_minutes", 0.012834, "0.0128"),
-        ("test_ms", 17.41, "17.4"),
-        ("test_ms", 1e-9, "0.000000"),
-        ("c", 66.6667, "66.6667"),
-        ("b", "10/100", "10/100"),
-        ("p@1", math.nan, "–"),
-        ("test_ms", math.inf, "inf"),
-    ],
-)
-def test_numbers_are_printed_with_decimals_of_their_column(name, value, printed):
-    assert column(name).printed(value) == printed
+
+@pytest.mark.parametrize(("name", "texts"), yaml.safe_load(PRINTED).items())
+def test_numbers_are_printed_with_decimals_of_their_column(name, texts):
+    assert {value: column(name).printed(value) for value in texts} == texts
 
 
 def test_standard_deviation_is_printed_like_its_value():

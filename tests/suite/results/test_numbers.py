@@ -102,12 +102,6 @@ def test_pivot_has_a_row_for_each_key_in_the_order_of_numbers():
     assert list(table) == list(expected)
 
 
-def test_details_are_read_for_figures_only():
-    records = {Path("0.json"): as_record(thresholds())}
-    assert {*read(records)["variant"]} == {"", ABOUT, "grid 0", "grid 1", "grid 2"}
-    assert {*read(records, details=False)["variant"]} == {"", ABOUT}
-
-
 def test_two_numbers_for_one_cell_are_refused():
     with raises_with(ValueError, "yeast"):
         means_of(ranking(), ranking())
@@ -117,16 +111,6 @@ def test_no_number_has_no_mean():
     means = mean_over_seeds(pd.DataFrame(columns=NUMBER, dtype=object), MODELS)
     assert {*means} == {*MODELS, "quantity", "value", "runs", "records", "seeds", "deviation"}
     assert means.merge(means, on=list(MODELS)).empty
-
-
-def test_single_seed_has_no_standard_deviation():
-    table = table_of(ranking())
-    assert table.to_dict("list") == {
-        "dataset": ["yeast"],
-        "model": ["plt"],
-        "p@1": [75],
-        "seeds": [1],
-    }
 
 
 def test_value_missing_for_one_seed_has_no_mean():

@@ -1,13 +1,13 @@
 """Test which settings of two runs differ, and how they are named."""
 
 import pytest
+import yaml
 from facts import absent
 from record_files import as_record
 from report_cases import ranking, thresholds
 
 from xmlc.suite.results.settings import settings_line, settings_of
 
-NO_CHANGE = "none that is known"
 ABOUT = dict.fromkeys(("xmlc", "numpy", "scipy", "numba"), "1.0")
 ABOUT |= {"python": "3.13.0", "cpu": "any", "threads": 2}
 
@@ -28,40 +28,27 @@ def difference(old, new):
     return settings_line([(old, new)]).partition(": ")[2]
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({}, NO_CHANGE),
-        (
-            {"yeast / plt": {"arity": 8}, "scene / plt": {"arity": 8.0}},
-            "plt on scene, yeast: arity 16 -> 8",
-        ),
-        ({"yeast / plt": {"beam": 3}}, "plt on yeast: beam none -> 3"),
-        ({"yeast / plt / fta": {"grid": "2 10"}}, "plt fta on yeast: grid 2 10 100 -> 2 10"),
-        ({"yeast": {"data": "12ab"}}, "yeast: data 796561737400 -> 12ab"),
-        ({"yeast / plt": {"seeds": [1]}}, "plt on yeast: seeds 0 1 -> 1"),
-        ({"": {"code": "12ab", "commit": ""}}, "code 34cd (5e6f) -> 12ab (no commit)"),
-        ({"": {"commit": "9f8e"}}, NO_CHANGE),
-        (
-            {"": {"python": "3.14.0", "code": "12ab"}, "yeast": {"data": "12ab"}},
-            "yeast: data 796561737400 -> 12ab; "
-            "python 3.13.0 -> 3.14.0; code 34cd (5e6f) -> 12ab (5e6f)",
-        ),
-        # earlier versions did not record this setting
-        ({"yeast / plt": {"propensity": "0.5 0.4"}}, NO_CHANGE),
-    ],
-)
+# Changes of settings, and the differences that the line names
+DIFFERENCES = """
+- [{}, NO_CHANGE]
+- [{yeast / plt: {arity: 8}, scene / plt: {arity: 8.0}}, "plt on scene, yeast: arity 16 -> 8"]
+- [{yeast / plt: {beam: 3}}, "plt on yeast: beam none -> 3"]
+- [{yeast / plt / fta: {grid: 2 10}}, "plt fta on yeast: grid 2 10 100 -> 2 10"]
+- [{yeast: {data: 12ab}}, "yeast: data 796561737400 -> 12ab"]
+- [{yeast / plt: {seeds: [1]}}, "plt on yeast: seeds 0 1 -> 1"]
+- [{"": {code: 12ab, commit: ""}}, "code 34cd (5e6f) -> 12ab (no commit)"]
+- [{"": {commit: 9f8e}}, NO_CHANGE]
+- [{"": {python: 3.14.0, code: 12ab}, yeast: {data: 12ab}}, "yeast: data 796561737400 -> 12ab;
+   python 3.13.0 -> 3.14.0; code 34cd (5e6f) -> 12ab (5e6f)"]
+# earlier versions did not record this setting
+- [{yeast / plt: {propensity: 0.5 0.4}}, NO_CHANGE]
+"""
+
+
+@pytest.mark.parametrize(("changed", "said"), yaml.safe_load(DIFFERENCES))
 def test_differences_between_two_runs_are_named(changed, said):
-    assert difference(settings(), settings(**changed)) == said
-
-
-@pytest.mark.parametrize(
-    "name", ["validation_share", "propensity", "model code", "files", "method code"]
-)
-def test_every_other_setting_is_named_if_it_differs(name):
-    old = settings_of([as_record(thresholds(settings={name: "12ab"}))])
-    new = settings_of([as_record(thresholds(settings={name: "34cd"}))])
-    assert f": {name} 12ab -> 34cd" in difference(old, new)
+    expected = said.replace("NO_CHANGE", "none that is known")
+    assert difference(settings(), settings(**changed)) == expected
 
 
 def test_settings_are_compared_for_tables_with_settings_on_both_sides():
@@ -71,24 +58,26 @@ def test_settings_are_compared_for_tables_with_settings_on_both_sides():
     assert "unknown" in settings_line([({}, one), (one, {})])
 
 
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ({"environment": ABOUT | {"numpy": "1.26.4"}}, "numpy 1.0 -> 1.0 1.26.4"),
-        ({"environment": ABOUT | {"threads": 1}}, "threads 2 -> 1 2"),
-        ({"environment": ABOUT | {"sklearn": "1.5"}}, "sklearn none -> 1.5"),
-        ({"settings": {"model code": "12ab"}}, "model code 34cd -> 12ab 34cd"),
-        ({"hyperparameters": {"arity": 8}}, "arity 16 -> 16 8"),
-        ({"estimator": "oplt"}, "estimator plt -> oplt plt"),
-    ],
-)
+# Maps a difference to the change of one record.
+CHANGES = {
+    "numpy 1.0 -> 1.0 1.26.4": {"environment": ABOUT | {"numpy": "1.26.4"}},
+    "threads 2 -> 1 2": {"environment": ABOUT | {"threads": 1}},
+    "sklearn none -> 1.5": {"environment": ABOUT | {"sklearn": "1.5"}},
+    "model code 34cd -> 12ab 34cd": {"settings": {"model code": "12ab"}},
+    "arity 16 -> 16 8": {"hyperparameters": {"arity": 8}},
+    "estimator plt -> oplt plt": {"estimator": "oplt"},
+}
+
+
+@pytest.mark.parametrize("text", CHANGES)
 @pytest.mark.parametrize("place", [0, 3])
-def test_each_record_of_a_table_counts(change, text, place):
+def test_each_record_of_a_table_counts(text, place):
     about = {"environment": ABOUT, "settings": {"model code": "34cd"}, "estimator": "plt"}
-    records = [ranking(**about), ranking(seed=1, **about)]
-    records += [thresholds(**about), thresholds(seed=1, **about)]
+    records = []
+    for kind in (ranking, thresholds):
+        records += [kind(**about), kind(seed=1, **about)]
     old = settings_of(map(as_record, records))
-    records[place] |= change
+    records[place] |= CHANGES[text]
     assert text in difference(old, settings_of(map(as_record, records)))
 
 

@@ -9,7 +9,6 @@ from xmlc.suite.results.records.progressive import ProgressiveRecord
 class TestFile(RecordFile):
     kind = ProgressiveRecord
     content = progressive()
-    nan_at = ("rows", 1, "entropy_reduction")
     broken = (
         (["rows"], []),
         (["rows", 1, "accuracy"], 1.5),

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from record_cases import whole
 from record_files import RecordFile
@@ -21,7 +20,6 @@ CONTENT = whole(SCORED, ["metrics", "standard_errors", "certified", "resampled"]
 class TestFile(RecordFile):
     kind = RankingRecord
     content = CONTENT
-    nan_at = ("metrics", "p@1")
     broken = (
         (["kind"], "thresholds"),
         (["schema"], 2),
@@ -37,8 +35,3 @@ def test_shares_on_resampled_test_sets_are_at_most_one():
     drawn = RankingRecord.of(Path("ranking.json"), SCORED).resampled_numbers()[""]
     assert {*drawn} == {"p@1", "ndcg@3"}
     assert drawn["p@1"].tolist() == pytest.approx([75.1, 74.8, 100])
-
-
-def test_measures_on_resampled_test_sets_are_missing_in_earlier_records():
-    drawn = RankingRecord.of(Path("ranking.json"), ranking()).resampled_numbers()[""]
-    assert np.isnan(drawn["p@1"]).all()

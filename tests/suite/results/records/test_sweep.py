@@ -20,19 +20,9 @@ for row in CONTENT["rows"]:
 class TestFile(RecordFile):
     kind = SweepRecord
     content = CONTENT
-    nan_at = ("rows", 0, "train_seconds")
     broken = ((["rows", 1, "value"], ...), (["rows", 1], 7))
 
 
 def test_value_can_have_the_name_of_its_hyperparameter(tmp_path):
     record = SweepRecord.read(save(tmp_path, CONTENT | {"rows": EARLIER}))
     assert [row.value for row in record.rows] == [16, 64, 256]
-
-
-def test_each_value_is_a_variant(tmp_path):
-    parts = dict(SweepRecord.read(save(tmp_path, CONTENT)).numbers())
-    assert list(parts) == ["max_nodes=16", "max_nodes=64", "max_nodes=256"]
-    last = parts["max_nodes=256"]
-    expected = {"value": 256, "depth": 7, "train_seconds": 1.5, "predict_ms": 0.5}
-    expected["p@1"] = 100 * EARLIER[2]["metrics"]["p@1"]
-    assert last | expected == last

@@ -1,8 +1,10 @@
 """Test the record of a training."""
 
+import math
+
 from facts import raises_with
 from record_cases import training
-from record_files import RecordFile, check_round_trip
+from record_files import RecordFile, changed, check_round_trip, save
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.results.records.base import TrainingRecord
@@ -13,7 +15,6 @@ CONTENT = training(tuning={"method": "random", "budget": 30, "seed": 0, "p@1": 0
 class TestFile(RecordFile):
     kind = TrainingRecord
     content = CONTENT
-    nan_at = ("costs", "train_seconds")
     broken = ((["estimator"], ...), (["costs", "train_seconds"], "long"), (["split"], "20"))
 
 
@@ -25,3 +26,9 @@ def test_hyperparameter_is_read_as_a_number(tmp_path):
     for name in ("C", "gamma"):
         with raises_with(XmlcError, "plt", "yeast", name):
             record.setting(name)
+
+
+def test_nan_is_refused(tmp_path):
+    path = save(tmp_path, changed(CONTENT, ("costs", "train_seconds"), math.nan))
+    with raises_with(XmlcError, "x.json", "NaN"):
+        TrainingRecord.read(path)
