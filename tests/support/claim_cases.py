@@ -6,9 +6,26 @@ from types import SimpleNamespace
 
 import pytest
 from record_files import as_record
+from report_cases import ranking
 
 from xmlc.suite.papers import enter_rooms
 from xmlc.suite.results.numbers import read
+
+SEEDS = (0, 1, 2)
+
+
+def ranked(name="bibtex", about=(), **p1):
+    """Return rankings by three seeds from the P@1 of each model in percent.
+
+    ``about`` changes the description of the dataset.
+    """
+    records = []
+    for model, score in p1.items():
+        for seed in SEEDS:
+            record = ranking(name, model.replace("_", "-"), seed, score / 100)
+            record["dataset"] |= about
+            records.append(record)
+    return records
 
 
 def numbers_of(*given):

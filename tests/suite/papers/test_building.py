@@ -18,18 +18,20 @@ from xmlc.suite.config.planned import (
 from xmlc.suite.papers.building import read_needs
 
 
-def test_common_tables_of_rankings_thresholds_and_calibration_show_their_numbers(tmp_path):
-    records = [ranking(), calibration(), *every_method()]
-    for name, column, value in (
+@pytest.mark.parametrize(
+    ("name", "column", "value"),
+    [
         ("passes", "p@1", 75),
         ("tail", "p@1", 75),
         ("tail-f", "macro_f_present", 40 / 3),
         ("calibration", "isotonic_ece@1", 2),
-    ):
-        table = build_from(tmp_path, name, "plt2016", records)
-        row = table.content.iloc[0]
-        assert row["dataset":"model"].tolist() == ["yeast", "plt"]
-        assert row[column] == pytest.approx(value)
+    ],
+)
+def test_common_tables_show_their_numbers(tmp_path, name, column, value):
+    records = [ranking(), calibration(), *every_method()]
+    row = build_from(tmp_path, name, "plt2016", records).content.iloc[0]
+    assert row["dataset":"model"].tolist() == ["yeast", "plt"]
+    assert row[column] == pytest.approx(value)
 
 
 @pytest.fixture

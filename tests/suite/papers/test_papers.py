@@ -32,13 +32,6 @@ def test_unknown_name_is_refused_with_names_of_the_paper():
         figure_of("figure7", "plt2016")
 
 
-def test_declarations_have_the_names_of_their_keys():
-    for paper in rooms():
-        for table in tables_of(paper):
-            assert table_of(table.name, paper) is table
-    assert {"plt2016", "gfm2011", "swnn2018", "ldsm2020", "oplt2021", "common"} <= set(rooms())
-
-
 def test_tables_yaml_names_constants_and_functions(tmp_path):
     file = tmp_path / "tables.yaml"
     entry = "needs: [RANKINGS, {kind: sweep}], keys: [KEYS, method], panels: [{quantities: [S]}]"

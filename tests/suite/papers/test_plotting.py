@@ -6,11 +6,9 @@ from itertools import combinations
 import matplotlib as mpl
 import pandas as pd
 import pytest
-from facts import raises_with
 from matplotlib.text import Text
 from report_cases import every_method, forest, ranking, sweep, write
 
-from xmlc.core.errors import XmlcError
 from xmlc.suite.papers import plotting
 from xmlc.suite.papers.building import draw_figure
 from xmlc.suite.papers.plan import RESULTS
@@ -18,9 +16,7 @@ from xmlc.suite.papers.plotting import (
     BLUE,
     BOTH,
     COLUMN,
-    GREEN,
     draw_lines,
-    means,
     panels,
     write_figure,
 )
@@ -29,12 +25,9 @@ RANKINGS = []
 THRESHOLDS = []
 OF_LDSM = []
 for name in ("yeast", "bibtex", "delicious"):
-    for model in ("plt", "omikuji-parabel"):
-        RANKINGS.append(ranking(name, model, seconds=2.0))
-    for model in ("plt", "oracle"):
-        THRESHOLDS += every_method(name, model)
-    for model in ("ldsm", "ldsm-mean", "fastxml"):
-        OF_LDSM.append(forest(name, model))
+    RANKINGS += [ranking(name, model, seconds=2.0) for model in ("plt", "omikuji-parabel")]
+    THRESHOLDS += every_method(name) + every_method(name, "oracle")
+    OF_LDSM += [forest(name, model) for model in ("ldsm", "ldsm-mean", "fastxml")]
     OF_LDSM += [sweep(name), ranking(name, "ldsm-single")]
 FIGURES = [
     ("plt2016", "1", THRESHOLDS),
@@ -63,12 +56,10 @@ def test_figure_fits_one_or_two_columns_and_is_readable(tmp_path, paper, name, r
 @pytest.mark.parametrize(
     ("number", "columns", "shape", "width"),
     [
-        (1, 0, (1, 1), COLUMN),
         (2, 0, (1, 2), COLUMN),
         (4, 0, (1, 4), BOTH),
         (5, 0, (2, 3), BOTH),
         (3, 1, (3, 1), COLUMN),
-        (14, 7, (2, 7), BOTH),
     ],
 )
 def test_panels_share_a_row_while_they_are_wide_enough(number, columns, shape, width):
@@ -101,63 +92,29 @@ def overlaps(texts):
     return [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "shown"),
-    [
-        (0.01, 10, "0.01 0.1 1 10"),
-        (0.02, 10, "0.03 0.1 0.3 1 3 10"),
-        (1e-3, 1e4, "0.001 0.01 0.1 1 10 100 1,000 10,000"),
-        (0.3, 0.55, "0.3 0.35 0.4 0.45 0.5 0.55"),
-        (0.97, 0.98, "0.97 0.972 0.974 0.976 0.978 0.98"),
-    ],
-)
+LABELS = {
+    (0.01, 10): "0.01 0.1 1 10",
+    (0.02, 10): "0.03 0.1 0.3 1 3 10",
+    (1e-3, 1e4): "0.001 0.01 0.1 1 10 100 1,000 10,000",
+    (0.3, 0.55): "0.3 0.35 0.4 0.45 0.5 0.55",
+    (0.97, 0.98): "0.97 0.972 0.974 0.976 0.978 0.98",
+}
+
+
+@pytest.mark.parametrize("limits", LABELS)
 @mpl.rc_context(plotting.SETTINGS)
-def test_labels_on_logarithmic_axis_do_not_overlap(low, high, shown):
+def test_labels_on_logarithmic_axis_do_not_overlap(limits):
     sheet, (axes,) = panels(1, 2.0, 2.0)
-    axes.set(xscale="log", xlim=(low, high))
+    axes.set(xscale="log", xlim=limits)
     plotting.log_ticks(axes.xaxis)
     sheet.draw_without_rendering()
     inside = []
     for text in axes.get_xticklabels():
-        if low * 0.999 <= text.get_position()[0] <= high * 1.001:
+        if limits[0] * 0.999 <= text.get_position()[0] <= limits[1] * 1.001:
             inside.append(text)
-    assert " ".join(text.get_text() for text in inside) == shown
+    assert " ".join(text.get_text() for text in inside) == LABELS[limits]
     assert not overlaps(inside)
     assert not axes.xaxis.get_minorticklocs().size
-
-
-POINTS = pd.DataFrame(
-    {
-        "x": [1.0, 2.0, 1.5],
-        "y": [1.0, 3.0, 2.0],
-        "label": ["line", "line", "_bound"],
-        "color": [BLUE, BLUE, GREEN],
-        "linestyle": [None, None, "dotted"],
-        "low": [0.5, 2.5, None],
-        "high": [2.0, 4.0, None],
-        "name": ["first", None, None],
-    }
-)
-
-
-@mpl.rc_context(plotting.SETTINGS)
-def test_points_become_lines_with_styles_bands_and_a_legend():
-    sheet, grid = panels(2, 1.0, 1.0)
-    height = sheet.get_figheight()
-    for panel in grid:
-        draw_lines(panel, POINTS)
-    axes = grid[0]
-    line, bound = axes.get_lines()
-    assert line.get_xydata().tolist() == [[1, 1], [2, 3]]
-    assert (line.get_color(), bound.get_color(), bound.get_linestyle()) == (BLUE, GREEN, ":")
-    band = axes.collections[0].get_paths()[0].vertices.tolist()
-    assert all(corner in band for corner in ([1, 0.5], [1, 2], [2, 2.5], [2, 4]))
-    plotting.add_legend(sheet, grid)
-    (legend,) = sheet.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["line"]
-    assert sheet.get_figheight() > height
-    plotting.name_points(axes, POINTS)
-    assert [text.get_text() for text in axes.texts] == ["first"]
 
 
 @mpl.rc_context(plotting.SETTINGS)
@@ -173,21 +130,3 @@ def test_names_of_points_do_not_overlap():
     sheet.draw_without_rendering()
     assert [text.get_text() for text in axes.texts] == [*points["name"]]
     assert not overlaps(axes.texts)
-
-
-def test_means_are_taken_at_each_place_of_a_curve():
-    rows = []
-    for seed in (0, 1):
-        for c in (2, 5):
-            rows.append((seed, f"grid {c}", "c", c))
-            rows.append((seed, f"grid {c}", "macro_f", c + seed))
-    rows += [(0, "", "macro_f", 7.0), (0, "", "c", 2)]
-    columns = ["record", "variant", "quantity", "value"]
-    numbers = pd.DataFrame(rows, columns=columns, dtype=object)
-    numbers = numbers.assign(dataset="yeast", model="plt", method="fta")
-    found = means(numbers, "grid .*", ["method", "c"], "macro_f")
-    assert found.to_numpy().tolist() == [["fta", 2, 2.5], ["fta", 5, 5.5]]
-    assert means(numbers, "", ["model"], "macro_f")["macro_f"].tolist() == [7]
-    lacking = numbers.drop([6, 7])  # the second seed's last place
-    with raises_with(XmlcError, "c", "fta", "yeast", "seeds lack"):
-        means(lacking, "grid .*", ["method", "c"], "macro_f")

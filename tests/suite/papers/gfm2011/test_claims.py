@@ -3,8 +3,9 @@
 A claim with a published margin holds on some records and fails on other records.
 """
 
-import pytest
-from claim_cases import claims_by_name, decided, outcome_of
+from itertools import product
+
+from claim_cases import SEEDS, claims_by_name, decided, outcome_of
 from record_cases import simulation
 from report_cases import inference
 
@@ -16,12 +17,11 @@ def inferred(model="pcc", loss=None, ms=None, **f):
     milliseconds.
     """
     records = []
-    for seed in (0, 1, 2):
-        for method, score in f.items():
-            record = inference("scene", model, method.replace("_", "-"), seed, score / 100)
-            record["metrics"]["hamming_loss"] = (loss or {}).get(method, 10) / 100
-            record["costs"]["infer_ms_per_instance"] = (ms or {}).get(method, 0.5)
-            records.append(record)
+    for seed, (method, score) in product(SEEDS, f.items()):
+        record = inference("scene", model, method.replace("_", "-"), seed, score / 100)
+        record["metrics"]["hamming_loss"] = (loss or {}).get(method, 10) / 100
+        record["costs"]["infer_ms_per_instance"] = (ms or {}).get(method, 0.5)
+        records.append(record)
     return records
 
 
@@ -93,21 +93,15 @@ def test_times_are_compared_with_published_meuf():
     assert decided(claims.gfm_faster, slow) == (0.5, "does not hold")
 
 
-@pytest.mark.parametrize(
-    ("claim", "model", "sign"),
-    [
-        (claims.meuf_best_of_independent, "independent", 1),
-        (claims.meuf_poor_as_printed, "dependent", -1),
-    ],
-)
-def test_simulated_f_of_both_methods_is_compared(claim, model, sign):
-    assert decided(claim, simulated(model, [0.25 * sign, 0.5 * sign])) == (37.5, "holds")
-    assert decided(claim, simulated(model, [0.25 * sign] * 2, error=1)) == (25, "undecided")
-
-
-def test_less_than_a_point_is_no_poor_performance():
+def test_simulated_f_of_both_methods_is_compared():
+    best = claims.meuf_best_of_independent
+    poor = claims.meuf_poor_as_printed
+    for claim, model, sign in ((best, "independent", 1), (poor, "dependent", -1)):
+        assert decided(claim, simulated(model, [0.25 * sign, 0.5 * sign])) == (37.5, "holds")
+        assert decided(claim, simulated(model, [0.25 * sign] * 2, error=1)) == (25, "undecided")
+    # Less than a point is no poor performance.
     near = simulated("dependent", [-0.005] * 2, error=0)
-    assert decided(claims.meuf_poor_as_printed, near) == (0.5, "does not hold")
+    assert decided(poor, near) == (0.5, "does not hold")
 
 
 def test_gfm_approaches_meuf_if_first_difference_exceeds_last():

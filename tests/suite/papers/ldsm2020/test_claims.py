@@ -8,26 +8,16 @@ import math
 import ldsm_twin as twin
 import numpy as np
 import pytest
-from claim_cases import claims_by_name, decided, outcome_of
-from report_cases import forest, ranking, sweep
+from claim_cases import SEEDS, claims_by_name, decided, outcome_of, ranked
+from report_cases import at_k, forest, sweep
 
 from xmlc.suite.papers.ldsm2020 import tables
-from xmlc.suite.papers.ldsm2020.claims import NDCG, PRECISION
+from xmlc.suite.papers.ldsm2020.claims import NDCG
 from xmlc.suite.papers.outcome import OPPOSITE
 
 claims = claims_by_name("ldsm2020")
 
-SEEDS = (0, 1, 2)
 OF_P1 = (1 + 1 / 3 + 1 / 5) / 3  # the mean of P@1, P@3 and P@5 of these records, as a share of P@1
-
-
-def ranked(name="bibtex", **p1):
-    """Return rankings of models from P@1 in percent."""
-    records = []
-    for seed in SEEDS:
-        for model, score in p1.items():
-            records.append(ranking(name, model.replace("_", "-"), seed, score / 100))
-    return records
 
 
 def grown(model="ldsm", name="bibtex", arity=2, **p1):
@@ -38,9 +28,7 @@ def grown(model="ldsm", name="bibtex", arity=2, **p1):
         shape = record["rows"][0]
         rows = []
         for n, score in p1.items():
-            metrics = {}
-            for metric in (*PRECISION, *NDCG):
-                metrics[metric] = score / 100 / int(metric[-1])
+            metrics = at_k(score / 100, "p", "ndcg")
             rows.append(shape | {"n_trees": int(n[1:]), "metrics": metrics})
         record["rows"] = rows or record["rows"]
         record["hyperparameters"]["arity"] = arity
@@ -70,9 +58,9 @@ def test_single_trees_of_ensembles_and_searches_are_compared():
     claim = claims.better_single_tree
     first = [*grown(t1=50, t50=90), *grown("fastxml", t1=40, t50=95)]
     outcome = outcome_of(claim, first, ranked(ldsm_single=52, fastxml_single=48))
-    assert [case.subject for case in outcome.cases] == ["first of the ensemble", "best of a search"]
-    means = [case.effect.mean for case in outcome.cases]
-    assert means == pytest.approx([10 * OF_P1, 4 * OF_P1])
+    effects = {case.subject: case.effect.mean for case in outcome.cases}
+    expected = {"first of the ensemble": 10 * OF_P1, "best of a search": 4 * OF_P1}
+    assert effects == pytest.approx(expected)
     assert outcome.word == "holds"
     assert decided(claim, first[:3], ranked(ldsm_single=52))[1] == "not run"
 
@@ -111,12 +99,13 @@ def test_depth_is_compared_with_balanced_tree():
     assert decided(claim, [record | {"trees": None} for record in grown()])[1] == "not run"
 
 
-def swept(change, **options):
-    """Return sweeps whose rows are changed by a function."""
+def swept(*changes, **options):
+    """Return sweeps over three sizes with changes of their rows."""
     records = []
     for seed in SEEDS:
         record = sweep("bibtex", seed=seed, **options)
-        change(record["rows"])
+        for row, change in zip(record["rows"], changes):
+            row |= change
         records.append(record)
     return records
 
@@ -125,35 +114,20 @@ def test_claims_compare_depths_and_scores_of_a_sweep():
     depths = claims.depth_grows_with_log_of_nodes
     scores = claims.shallow_trees_suffice
     # 16 times the nodes give 4 more levels and 4 points of P@1.
-    records = swept(lambda rows: None)
-    assert decided(depths, records) == (2 * 4 - 4, "holds")
-    assert decided(scores, records) == (-4 * OF_P1, "holds")
-
-    def ended(rows):
-        """Make trees end at 32 nodes for any T_max, one level more for twice the nodes."""
-        for row in rows[1:]:
-            row |= {"nodes": 32, "depth": 4}
-
-    assert decided(depths, swept(ended)) == (2 - 1, "holds")
-
-    def same(rows):
-        for row in rows:
-            row |= {"nodes": 32, "depth": 4}
-
-    assert decided(scores, swept(same))[1] == "not run"
-
-    def deep(rows):
-        doubled = {name: 2 * score for name, score in rows[0]["metrics"].items()}
-        rows[-1] |= {"depth": 13, "metrics": doubled}
-
-    assert decided(depths, swept(deep, p1=0.4)) == (2 * 4 - 10, "does not hold")
-    assert decided(scores, swept(deep, p1=0.4)) == (-40 * OF_P1, "does not hold")
-
-    def other(rows):
-        for row in rows:
+    assert decided(depths, swept()) == (2 * 4 - 4, "holds")
+    assert decided(scores, swept()) == (-4 * OF_P1, "holds")
+    # Trees end at 32 nodes for any T_max, one level more for twice the nodes.
+    end = {"nodes": 32, "depth": 4}
+    assert decided(depths, swept({}, end, end)) == (2 - 1, "holds")
+    assert decided(scores, swept(end, end, end))[1] == "not run"
+    deep = swept({}, {}, {"depth": 13, "metrics": at_k(0.8, "p", "ndcg")}, p1=0.4)
+    assert decided(depths, deep) == (2 * 4 - 10, "does not hold")
+    assert decided(scores, deep) == (-40 * OF_P1, "does not hold")
+    others = swept(hyperparameter="epochs")
+    for record in others:
+        for row in record["rows"]:
             row["epochs"] = row.pop("max_nodes")
-
-    assert decided(depths, swept(other, hyperparameter="epochs"))[1] == "not run"
+    assert decided(depths, others)[1] == "not run"
 
 
 def objectives(*levels, **hyperparameters):
@@ -178,8 +152,9 @@ def test_lemma_1_holds_if_one_direction_per_label_is_best(arity, lambda_2):
     i-th.
     """
     values = []
+    places = np.arange(arity)
     for n in range(1, arity + 1):
-        P_i = np.array([np.arange(j, j - arity, -1) % arity < n for j in range(arity)], dtype=float)
+        P_i = ((places[:, None] - places) % arity < n).astype(float)
         values.append(twin.objective(P_i.mean(axis=1), P_i, [1 / arity] * arity, 2.0, lambda_2))
     assert (values[0] < min(values[1:]) - 1e-9) == tables.lemma_1_holds(arity, 2.0, lambda_2)
 

@@ -5,26 +5,21 @@ A claim with a published margin holds on some records and fails on other records
 
 import math
 
+import claim_cases
 import pytest
-from claim_cases import claims_by_name, outcome_of
+from claim_cases import SEEDS, claims_by_name, outcome_of
 from record_cases import progressive
-from report_cases import ranking, sweep
+from report_cases import sweep
 
 claims = claims_by_name("oplt2021")
 
-SEEDS = (0, 1, 2)
 
-
-def ranked(dataset="bibtex", m=159, labels=2.5, seconds=None, **scores):
-    """Return rankings from P@1 in percent and CPU seconds of training, 10 by default."""
-    records = []
-    for model, p1 in scores.items():
-        for seed in SEEDS:
-            record = ranking(dataset, model.replace("_", "-"), seed, p1 / 100)
-            record["hyperparameters"] = {"max_leaf": 100}
-            record["dataset"] |= {"m": m, "labels_per_instance": labels}
-            record["costs"]["train_cpu_seconds"] = (seconds or {}).get(model, 10.0)
-            records.append(record)
+def ranked(dataset="bibtex", m=159, labels=2.5, **scores):
+    """Return rankings from P@1 in percent, each with 10 CPU seconds of training."""
+    records = claim_cases.ranked(dataset, {"m": m, "labels_per_instance": labels}, **scores)
+    for record in records:
+        record["hyperparameters"] = {"max_leaf": 100}
+        record["costs"]["train_cpu_seconds"] = 10.0
     return records
 
 
@@ -43,13 +38,13 @@ ALOI = {"dataset": "aloi", "m": 1000, "labels": 1.0}
 
 def test_policy_is_as_good_within_the_published_gap():
     claim = claims.as_good_as_offline
-    near = {"oplt_b_program_1_pass": 59.6, "oplt_r_program_1_pass": 59.8, "iplt_1_pass": 60}
-    assert decided(claim, ranked(**CAT, **near)) == (-0.3, "holds", 2)
-    far = ranked(**CAT, oplt_b_program_1_pass=59.2, oplt_r_program_1_pass=59, iplt_1_pass=60)
-    assert decided(claim, far) == (-0.9, "does not hold", 2)
-    # In the paper, the online model is worse.
-    ahead = ranked(**CAT, oplt_b_program_1_pass=61, iplt_1_pass=60)
-    assert decided(claim, ahead) == (1, "undecided", 1)
+    for policies, expected in (
+        ({"oplt_b_program_1_pass": 59.6, "oplt_r_program_1_pass": 59.8}, (-0.3, "holds", 2)),
+        ({"oplt_b_program_1_pass": 59.2, "oplt_r_program_1_pass": 59}, (-0.9, "does not hold", 2)),
+        # In the paper, the online model is worse.
+        ({"oplt_b_program_1_pass": 61}, (1, "undecided", 1)),
+    ):
+        assert decided(claim, ranked(**CAT, iplt_1_pass=60, **policies)) == expected
 
 
 def test_models_are_compared_at_equal_passes_and_with_parabel_at_most_passes():
@@ -82,9 +77,8 @@ def test_larger_datasets_have_separate_claims():
     passes = {"oplt_b_program_3_passes": 41, "oplt_r_program_3_passes": 40, "iplt_3_passes": 43}
     large = ranked(**AMAZON, **passes)
     assert decided(claims.as_good_as_offline, large) == NOT_RUN
-    assert decided(claims.behind_offline_on_large, large) == (2, "holds", 1)
-    assert decided(claims.greedy_over_random, large) == (1, "holds", 1)
-    for claim in (claims.behind_offline_on_large, claims.greedy_over_random):
+    for claim, effect in ((claims.behind_offline_on_large, 2), (claims.greedy_over_random, 1)):
+        assert decided(claim, large) == (effect, "holds", 1)
         assert decided(claim, ranked(**passes)) == NOT_RUN
 
 
@@ -99,10 +93,11 @@ def test_warm_start_is_compared():
 
 def test_cpu_seconds_of_training_are_compared():
     claim = claims.trains_slower_than_offline
-    scores = {"oplt_b_program_1_pass": 60, "iplt_1_pass": 60}
-    fast = {"oplt_b_program_1_pass": 5.0, "iplt_1_pass": 20.0}
-    assert decided(claim, ranked(seconds=fast, **scores)) == (0.25, "does not hold", 1)
-    assert decided(claim, ranked(seconds={"iplt_1_pass": None}, **scores)) == NOT_RUN
+    records = ranked(oplt_b_program_1_pass=60, iplt_1_pass=60)
+    for seconds, expected in ((40.0, (0.25, "does not hold", 1)), (None, NOT_RUN)):
+        for record in records[3:]:
+            record["costs"]["train_cpu_seconds"] = seconds
+        assert decided(claim, records) == expected
 
 
 def streamed(name, **accuracies):
@@ -144,16 +139,15 @@ def swept(program, printed):
     """Return sweeps over the scores of best-greedy from depths and P@1 in percent."""
     records = []
     for seed in SEEDS:
-        settings = {"arity": 2, "max_leaf": 100}
-        about = {"hyperparameter": "balance", "hyperparameters": settings}
-        record = sweep("tib", "oplt-b-1-pass", seed, **about)
+        record = sweep("tib", "oplt-b-1-pass", seed, hyperparameter="balance")
+        record["hyperparameters"] = {"arity": 2, "max_leaf": 100}
         record["dataset"]["m"] = 26_296
         row = record["rows"][0]
         row.pop("max_nodes")
         rows = []
         for score, (depth, p1) in (("ratio", program), ("printed", printed)):
             metrics = row["metrics"] | {"p@1": p1 / 100}
-            rows.append({"balance": score} | row | {"depth": depth, "metrics": metrics})
+            rows.append(row | {"balance": score, "depth": depth, "metrics": metrics})
         records.append(record | {"rows": rows})
     return records
 

@@ -46,28 +46,27 @@ def test_better_number_of_passes_is_chosen_by_means_over_seeds(build):
         *both_seeds("oplt-r-3-passes", 0.65),
         *both_seeds("parabel-single", 0.68),
     )
+    expected = {
+        "passes": [3, 1, 0],
+        "p@1": [72, 66, 68],
+        "p@1_std": [2**0.5] * 3,
+        "train_cpu_minutes": [3, 1.5, 1.5],
+        "seeds": [2, 2, 2],
+    }
     assert table.content["model"].tolist() == ["oplt-b", "oplt-r", "parabel-single"]
-    assert table.content["passes"].fillna(0).tolist() == [3, 1, 0]
-    assert table.content["p@1"].tolist() == pytest.approx([72, 66, 68])
-    assert table.content["p@1_std"].tolist() == pytest.approx([2**0.5] * 3)
-    assert table.content["train_cpu_minutes"].tolist() == pytest.approx([3, 1.5, 1.5])
-    assert table.content["seeds"].tolist() == [2, 2, 2]
+    numbers = table.content[[*expected]].fillna(0).astype(float).to_dict("list")
+    assert numbers == {name: pytest.approx(values) for name, values in expected.items()}
     assert {"psp@1", "predict_ms", "train_peak_mb"} <= set(table.content)
     measured, costs, printed = table.panels
-    rows = texts(measured)
-    assert [row[:3] for row in rows] == [
-        ["yeast", "OPLT-B", "3"],
-        ["yeast", "OPLT-R", "1"],
-        ["yeast", "Parabel, single tree", "–"],
+    at = [*range(3), *map(headings(measured).index, ("P@1 (%)", "P@1 (paper)"))]
+    assert [[row[place] for place in at] for row in texts(measured)] == [
+        ["yeast", "OPLT-B", "3", "72.00 ± 1.41", "92.74"],
+        ["yeast", "OPLT-R", "1", "66.00 ± 1.41", "–"],
+        ["yeast", "Parabel, single tree", "–", "68.00 ± 1.41", "–"],
     ]
-    at = headings(measured).index("P@1 (paper)")
-    assert [row[at] for row in rows] == ["92.74", "–", "–"]
-    assert rows[0][headings(measured).index("P@1 (%)")] == "72.00 ± 1.41"
     assert "PSP@1 (%)" in headings(costs)
-    assert [row[:3] for row in texts(printed)] == [
-        ["yeast", "CMT", "89.43"],
-        ["far", "OPLT-B", "54.69"],
-    ]
+    quoted = [["yeast", "CMT", "89.43"], ["far", "OPLT-B", "54.69"]]
+    assert [row[:3] for row in texts(printed)] == quoted
     assert any("2 threads" in note for note in table.notes)
 
 
@@ -83,14 +82,12 @@ def test_accuracy_is_of_first_label_and_synthetic_datasets_are_named(build):
         run("oplt-b-3-passes", 0.7, name="aloi", cpu=12.5),
     ]
     table = build("3", *own, run("cmt-1-pass", 0.5, name=made))
-    assert table.content["accuracy"].tolist() == [70, 50]
-    assert table.content["train_cpu_seconds"].tolist() == [12.5, 90]
+    columns = ["dataset", "model", "accuracy", "train_cpu_seconds"]
+    rows = [["aloi", "oplt-b", 70, 12.5], [made, "cmt", 50, 90]]
+    assert table.content[columns].to_numpy().tolist() == rows
     measured, _, printed = table.panels
     at = headings(measured).index("Accuracy (paper)")
-    assert [(row[0], row[1], row[at]) for row in texts(measured)] == [
-        ("aloi", "OPLT-B", "67.26"),
-        (made, "CMT", "–"),
-    ]
+    assert [row[at] for row in texts(measured)] == ["67.26", "–"]
     assert texts(printed) == [["aloi", "CMT", "71.98", "207.1"]]
     assert any(absent(note, made, "`xmlc synth`") == [] for note in table.notes)
     assert not any("`xmlc synth`" in note for note in build("3", *own).notes)

@@ -6,29 +6,14 @@ A claim with a published margin holds on some records and fails on other records
 from pathlib import Path
 
 import pytest
-from claim_cases import claims_by_name, decided, numbers_of
+from claim_cases import claims_by_name, decided, numbers_of, ranked
 from record_cases import search, statistics
-from report_cases import ranking
 
 from xmlc.suite.results.records.statistics import Statistics
 
 claims = claims_by_name("swnn2018")
 
 OF_P1 = (1 + 1 / 3 + 1 / 5) / 3  # the mean of P@1, P@3 and P@5 of these records, as a share of P@1
-
-
-def ranked(br, m=14):
-    """Return rankings of SWNN with a P@1 of 60 % and of one-versus-rest classifiers.
-
-    There are 1500 training instances.
-    """
-    records = []
-    for name, p1 in (("swnn-searched", 60), ("br", br)):
-        for seed in (0, 1, 2):
-            record = ranking(model=name, seed=seed, p1=p1 / 100)
-            record["dataset"]["m"] = m
-            records.append(record)
-    return records
 
 
 def searched(scores, error=1e-6, name="wiki10-31k"):
@@ -49,17 +34,17 @@ def searched(scores, error=1e-6, name="wiki10-31k"):
 
 
 def test_rankings_are_compared_with_one_versus_rest():
-    claim = claims.as_good_as_one_versus_rest
-    assert decided(claim, ranked(br=61, m=1501)) == (-OF_P1, "holds")
-    far = ranked(br=62, m=1501)
-    assert decided(claim, far) == (-2 * OF_P1, "does not hold")
-    assert decided(claim, far[:3])[1] == "not run"
-    opposite = claims.worse_with_many_instances
-    assert decided(opposite, ranked(br=61, m=1500)) == (OF_P1, "does not hold")
-    assert decided(opposite, ranked(br=62, m=1500)) == (2 * OF_P1, "holds")
-    # Each claim names datasets that the other excludes.
-    assert decided(claim, ranked(br=61, m=1500))[1] == "not run"
-    assert decided(opposite, far)[1] == "not run"
+    # There are 1500 training instances. Each claim names datasets that the other excludes.
+    few = claims.as_good_as_one_versus_rest
+    many = claims.worse_with_many_instances
+    for m, claim, other, sign, words in (
+        (1501, few, many, -1, ("holds", "does not hold")),
+        (1500, many, few, 1, ("does not hold", "holds")),
+    ):
+        for lead, word in zip((1, 2), words):
+            records = ranked("yeast", {"m": m}, swnn_searched=60, br=60 + lead)
+            assert decided(claim, records) == (sign * lead * OF_P1, word)
+            assert decided(other, records)[1] == decided(claim, records[:3])[1] == "not run"
 
 
 FIRST = {
