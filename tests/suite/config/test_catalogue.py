@@ -35,67 +35,54 @@ def test_published_averages_agree_with_published_counts():
 
 def test_shipped_catalogue_has_no_dead_sources():
     entries = load_catalogue(SHIPPED).values()
-    places = []
-    for listed in entries:
-        places += (listed, *listed.alternatives)
-    drive = [entry.drive for entry in places if entry.drive]
+    drive = []
+    for entry in entries:
+        assert entry.sources or entry.synthetic
+        drive += filter(None, (place.drive for place in (entry, *entry.alternatives)))
     assert not [address for address in drive if address.startswith("0B3lPMIHmG6vG")]
     assert len(drive) == len(set(drive))
-    assert all(entry.sources or entry.synthetic for entry in entries)
 
 
 def test_each_shipped_dataset_has_edition_and_propensities_of_its_family():
-    entries = load_catalogue(SHIPPED)
-    assert all(bool(entry.edition) != bool(entry.synthetic) for entry in entries.values())
-    editions = [(re.sub("-(attentionxml|v2)$", "", name), entry) for name, entry in entries.items()]
-    named = [(plain, entry.edition) for plain, entry in editions if entry.edition]
+    named = []
+    for name, entry in load_catalogue(SHIPPED).items():
+        plain = re.sub("-(attentionxml|v2)$", "", name)
+        assert bool(entry.edition) != bool(entry.synthetic)
+        assert bool(entry.filter) == name.startswith("lf-")
+        if entry.edition:
+            named.append((plain, entry.edition))
+        given = entry.propensity or propensity_parameters(name)  # refuses an unknown name
+        family = re.sub("^synthetic-|(-like)?(-shape)?$", "", plain)
+        assert given == propensity_parameters(family)
     assert len(named) == len(set(named))
-    for plain, entry in editions:
-        given = entry.propensity or propensity_parameters(entry.name)  # refuses an unknown name
-        assert given == propensity_parameters(
-            plain.removeprefix("synthetic-").removesuffix("-shape").removesuffix("-like")
-        )
-    assert all(bool(entry.filter) == name.startswith("lf-") for name, entry in entries.items())
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("a: {format: coordinates, train: [x, y], test: z}", "a: train"),
-        ("a: {format: vw, train: x, test: y, labels: z}", "a: labels"),
-        ("a: {split_files: {train: x, test: y}}", "a: split_files"),
-        ("a: {train: x, test: x}", "a: train and test: found the same file"),
-        ("a: {urls: {train.txt: 'http://x/y'}}", "a: urls"),
-        (f"a: {{url: 'http://x/y', synthetic: {SYNTHETIC}}}", "a: synthetic"),
-        ("a: {alternatives: [{train: x, test: x}]}", "a: alternatives[0]"),
-        ("a: {train: ..}", "a: found '..'"),
-        ("a: {url: 'ftp://x/y'}", "a.url"),
-        ("a: {urls: {train.txt: {url: 'http://x/y', blob: 12}}}", "a.urls.train.txt"),
-        ("a: {propensity: [0.5, 0]}", "a.propensity[1]"),
-        ("a: {drvie: abcdefghijk}", "a.drvie: unknown key: found 'drvie', expected one of drive"),
-        ("a: {published: {n_train: 3}}", "a.published"),
-        ("manual: {}", "manual: found 'manual'"),
-        ("- a", "found ['a']"),
-    ],
-)
-def test_contradictory_entry_is_refused_with_its_name_and_key(tmp_path, text, place):
+# Maps an entry to the begin of its message.
+MISTAKES = {
+    "a: {format: coordinates, train: [x, y], test: z}": "a: train",
+    "a: {format: vw, train: x, test: y, labels: z}": "a: labels",
+    "a: {split_files: {train: x, test: y}}": "a: split_files",
+    "a: {train: x, test: x}": "a: train and test: found the same file",
+    "a: {urls: {train.txt: 'http://x/y'}}": "a: urls",
+    f"a: {{url: 'http://x/y', synthetic: {SYNTHETIC}}}": "a: synthetic",
+    "a: {alternatives: [{train: x, test: x}]}": "a: alternatives[0]",
+    "a: {train: ..}": "a: found '..'",
+    "a: {url: 'ftp://x/y'}": "a.url",
+    "a: {urls: {train.txt: {url: 'http://x/y', blob: 12}}}": "a.urls.train.txt",
+    "a: {propensity: [0.5, 0]}": "a.propensity[1]",
+    "a: {drvie: abcdefghijk}": "a.drvie: unknown key: found 'drvie', expected one of drive",
+    "a: {published: {n_train: 3}}": "a.published",
+    "manual: {}": "manual: found 'manual'",
+    "- a": "found ['a']",
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_contradictory_entry_is_refused_with_its_name_and_key(tmp_path, text):
     with pytest.raises(XmlcError) as error:
         load(tmp_path, text)
     message = str(error.value).removeprefix(f"{tmp_path}/catalogue.yaml").removeprefix(":1")
-    assert message.startswith(f": {place}")
-
-
-def test_all_mistakes_are_listed_in_one_error(tmp_path):
-    with pytest.raises(XmlcError) as error:
-        load(tmp_path, "a: {format: csv}\nb: {zero_based: 3}\nc: {url: x}")
-    assert len(str(error.value).splitlines()) == 3
-
-
-def test_minimal_entries_are_valid(tmp_path):
-    found = load(tmp_path, "a: {}\nb: {source: mirror}\nc: {train: c1, test: c2}\n")
-    assert found["a"] == catalogue_entry("a", {})
-    assert found["b"].sources == []
-    assert found["c"].files == ("c1", "c2")
+    assert message.startswith(f": {MISTAKES[text]}")
 
 
 def test_alternative_sources_inherit_the_filter(tmp_path):
@@ -144,10 +131,10 @@ licence: CC0
 
 def test_only_keys_that_change_data_rebuild_a_dataset():
     assert {field.name for field in fields(Dataset)} == {*EDITED}
-    entry = Dataset("mine")
+    before = Dataset("mine")
     for key, value in EDITED.items():
-        is_changed = replace(entry, **{key: value}).data_settings != entry.data_settings
-        assert is_changed == (key in DATA_KEYS), key
+        after = replace(before, **{key: value})
+        assert (after.data_settings != before.data_settings) == (key in DATA_KEYS), key
 
 
 def test_layout_of_the_catalogue_rebuilds_nothing(tmp_path):

@@ -110,9 +110,3 @@ def test_reserved_name_of_a_dataset_is_refused_with_its_line_in_the_catalogue(tm
     catalogue = {"fine": {"source": "mirror"}, "train": {"source": "mirror"}}
     with raises_with(XmlcError, f"{tmp_path / 'datasets.yaml'}:3", "train", "my-train"):
         project_of(tmp_path, catalogue=catalogue)
-
-
-def test_datasets_of_several_suites_are_counted_once_in_a_message(tmp_path):
-    content = suite(datasets=["yeast", "scene", "enron", "aloi", "bibtex"])
-    with raises_with(XmlcError, "yeas", "yeast and 6 more"):
-        project_of(tmp_path, {"models": {"yeas": ["plt"]}}, a=content, b=content)

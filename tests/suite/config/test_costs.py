@@ -106,33 +106,34 @@ def test_job_is_identified_by_its_outputs():
     assert job_of("results/tables/plt2016/table1.csv") is None
 
 
+def request(costs, steps, dataset="big", **wildcards):
+    return costs.request(steps.split(), {"dataset": dataset, "model": "plt"} | wildcards)
+
+
 def test_requests_are_costs_of_the_row_with_a_margin(costs):
-    job = {"dataset": "big", "model": "plt"}
     train = MEMORY_MARGIN * 5800
     rank = MEMORY_MARGIN * 9800
-    assert costs.request(["train"], job) == (train, SHORTEST + TIME_MARGIN * 120)
-    assert costs.request(["train", "rank"], job) == (rank, SHORTEST + TIME_MARGIN * 130)
-    assert costs.request(["train"] * 100, job) == (train, LONGEST)
+    assert request(costs, "train") == (train, SHORTEST + TIME_MARGIN * 120)
+    assert request(costs, "train rank") == (rank, SHORTEST + TIME_MARGIN * 130)
+    assert request(costs, "train " * 100) == (train, LONGEST)
     assert costs.request(["prepare"], {"dataset": "big"}) == (MEMORY_MARGIN * 2800, SHORTEST + 1)
+    # The dataset's own values take precedence.
+    assert request(costs, "train rank", "limited") == (7000, 90)
 
 
-@pytest.mark.parametrize("model", ["plt", "other"])
-def test_a_dataset_without_rows_has_those_of_the_nearest_times_its_size(costs, model):
-    # A model without rows has those of its estimator.
-    cost = costs.of(Job("train", "double", model))
-    assert cost == pytest.approx((2 * 7200, PROCESS + 2 * 5000, 2 * 30000))
+# A model without rows has those of its estimator, and a dataset without rows those of the nearest
+# one times its size. A model of 80 % costs less.
+SCALED = {
+    "double plt": (2 * 7200, PROCESS + 2 * 5000, 2 * 30000),
+    "double other": (2 * 7200, PROCESS + 2 * 5000, 2 * 30000),
+    "big plt 0 80": (0.8 * 7200, PROCESS + 0.8 * 5000, 0.8 * 30000),
+}
 
 
-def test_a_model_of_80_percent_costs_less(costs):
-    part = costs.of(Job("train", "big", "plt", "0", "80"))
-    assert part == pytest.approx((0.8 * 7200, PROCESS + 0.8 * 5000, 0.8 * 30000))
-    job = {"dataset": "big", "model": "plt", "split": "80"}
-    assert costs.request(["train"], job)[0] == MEMORY_MARGIN * part.memory
-
-
-def test_memory_and_runtime_of_a_dataset_win(costs):
-    job = {"dataset": "limited", "model": "plt"}
-    assert costs.request(["train", "rank"], job) == (7000, 90)
+@pytest.mark.parametrize("job", SCALED)
+def test_costs_are_scaled_by_bytes_and_share_of_the_training_set(costs, job):
+    assert costs.of(Job("train", *job.split())) == pytest.approx(SCALED[job])
+    assert request(costs, "train", split="80")[0] == MEMORY_MARGIN * (PROCESS + 0.8 * 5000)
 
 
 def test_a_search_that_the_settings_request_costs_its_trainings(tmp_path):
@@ -144,50 +145,47 @@ def test_a_search_that_the_settings_request_costs_its_trainings(tmp_path):
 
 @pytest.mark.parametrize(("dataset", "model"), [("big", "own"), ("mine", "plt")])
 def test_a_job_without_a_row_or_a_size_has_a_default_request_and_is_named(costs, dataset, model):
-    job = {"dataset": dataset, "model": model}
     assert costs.of(Job("train", dataset, model)) is None
-    assert costs.request(["train"], job) == (MEMORY_MARGIN * UNKNOWN.memory, 210)
+    found = request(costs, "train", dataset, model=model)
+    assert found == (MEMORY_MARGIN * UNKNOWN.memory, 210)
     made = [f"results/{dataset}/{model}/seed{seed}/full/model" for seed in (0, 1)]
-    made.append("results/big/plt/seed0/full/model")
-    *_, last = costs.report(made, *ENOUGH)
+    *_, last = costs.report([*made, "results/big/plt/seed0/full/model"], *ENOUGH)
     assert absent(last, "2", f"{model} on {dataset}") == []
 
 
 def test_jobs_are_planned_despite_a_damaged_record(costs):
-    job = {"dataset": "double", "model": "plt"}
-    before = costs.request(["train"], job)
+    before = request(costs, "train", "double")
     path = Path(paths.STATISTICS.of(dataset="double"))
     path.parent.mkdir(parents=True)
     path.write_text('{"d": 1836, "m":')
-    assert costs.request(["train"], job) == before
+    assert request(costs, "train", "double") == before
 
 
 @pytest.mark.parametrize(
     "row", ["big,plt,train,1,2", "big,plt,train,1,2,3,4", "big,plt,rank,a,1,1"]
 )
-def test_a_malformed_row_is_refused_with_its_line(tmp_path, row):
-    project = costs_in(tmp_path).project
+def test_a_malformed_row_is_refused_with_its_line(costs, row):
     Path("config/costs.csv").write_text(f"{TABLE}{row}\n")
     with raises_with(XmlcError, "config/costs.csv", "line 15", row):
-        Costs.read(project)
+        Costs.read(costs.project)
 
 
-def test_rows_of_a_study_extend_and_override_those_of_the_package(tmp_path, monkeypatch):
-    project = costs_in(tmp_path).project
+def test_rows_of_a_study_extend_and_override_those_of_the_package(costs, tmp_path, monkeypatch):
     study = tmp_path / "study"
     study.mkdir()
     monkeypatch.chdir(study)
     Path("suite.yaml").touch()
     header, *_ = TABLE.splitlines()
     Path("costs.csv").write_text(f"{header}\nbibtex,plt,train,1,2,3\nmine,own,train,4,5,6\n")
-    rows = Costs.read(project).rows
+    rows = Costs.read(costs.project).rows
     assert rows["plt", "train"]["bibtex"] == (1, 2, 3)
     assert rows["own", "train"] == {"mine": (4, 5, 6)}
     assert rows["plt", "train"]["delicious"].seconds > 1
 
 
-def known_costs(costs, made):
-    return {job: costs.of(job) for job in map(job_of, made)}
+def disk_of(costs, *made):
+    jobs = {job: costs.of(job) for job in map(job_of, made)}
+    return costs.disk({job: cost for job, cost in jobs.items() if cost})
 
 
 @pytest.mark.parametrize(
@@ -200,32 +198,24 @@ def known_costs(costs, made):
 )
 def test_disk_estimate_counts_largest_dropped_model_or_all_kept_models(tmp_path, keep, expected):
     costs = costs_in(tmp_path, settings={"keep_models": keep})
-    jobs = known_costs(costs, all_outputs(costs.project))
-    assert costs.disk({job: cost for job, cost in jobs.items() if cost}) == pytest.approx(expected)
+    assert disk_of(costs, *all_outputs(costs.project)) == pytest.approx(expected)
 
 
 def test_disk_estimate_adds_estimates_to_a_dropped_model_and_counts_one_trial(costs):
     run = "results/big/plt/seed0/80"
-    jobs = known_costs(costs, [f"{run}/temporary", f"{run}/train.json"])
-    assert costs.disk(jobs) == 0.8 * 30000 + 2000
-    jobs = known_costs(costs, ["results/big/tuning/swnn.json", "results/big/data"])
-    assert costs.disk(jobs) == 50 + 1000
+    assert disk_of(costs, f"{run}/temporary", f"{run}/train.json") == 0.8 * 30000 + 2000
+    assert disk_of(costs, "results/big/tuning/swnn.json", "results/big/data") == 50 + 1000
 
 
-def test_report_has_a_line_with_sums(tmp_path):
+def test_report_has_sums_and_names_missing_memory_and_disk(tmp_path):
     costs = costs_in(tmp_path)
     made = all_outputs(costs.project)
+    before = sorted(tmp_path.rglob("*"))
     (line,) = costs.report([path for path in made if "little" not in path], *ENOUGH)
     # 2 seeds of 7200 + 600 + 60 + 3600 s
     assert absent(line, "6 CPU hours", "31 GB of disk", "0.4 GB to download") == []
     assert absent(line, "10 GB of memory", "rank plt on big") == []
     assert costs.report(["results/big/data", "resources/big"], *ENOUGH) == []
-
-
-def test_too_little_memory_and_disk_have_a_line_each_and_no_file_is_written(tmp_path):
-    costs = costs_in(tmp_path)
-    made = all_outputs(costs.project)
-    before = sorted(tmp_path.rglob("*"))
     memory, disk = costs.report(made, 9000, 20000)[-2:]
     assert absent(memory, "memory", "9.8 GB", "9.0 GB", "datasets", "models") == []
     assert absent(disk, "disk", "31.0 GB", "20.0 GB", "keep_models") == []

@@ -7,7 +7,6 @@ import pytest
 
 from xmlc.suite.config import paths
 from xmlc.suite.config.paths import Pattern
-from xmlc.suite.config.suite import Run
 from xmlc.suite.results.manifest import in_project
 
 PATTERNS = {name: pattern for name, pattern in vars(paths).items() if isinstance(pattern, Pattern)}
@@ -25,16 +24,8 @@ VALUES = {
     "rest": "inference/gfm.json",
     "sweep": "max-nodes",
 }
-RECORDS = [
-    paths.TRAINING,
-    paths.INFERENCE,
-    paths.RANKING,
-    paths.FOREST,
-    paths.SWEEP,
-    paths.PROGRESSIVE,
-    paths.EVALUATION,
-    paths.STATISTICS,
-]
+NAMES = "TRAINING INFERENCE RANKING FOREST SWEEP PROGRESSIVE EVALUATION STATISTICS"
+RECORDS = [PATTERNS[name] for name in NAMES.split()]
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -64,26 +55,12 @@ def test_missing_wildcards_stay_in_the_path():
     assert paths.STATISTICS.of(dataset="a", model="b") == "results/a/statistics.json"
 
 
-@pytest.mark.parametrize(
-    ("pattern", "path"),
-    [
-        (paths.RUN, "results/a/b/seed0/half"),
-        (paths.RUN, "results/A/b/seed0/full"),
-        (paths.DATA, "results/../data"),
-        (paths.EVALUATION, "results/a/b/seed0/80/evaluation/STO.json"),
-        (paths.EVALUATION, "results/a/b/seed0/full/evaluation/sto.json"),
-    ],
-)
-def test_paths_that_do_not_match_are_not_parsed(pattern, path):
-    assert pattern.read(path) is None
-
-
-def test_run_returns_its_paths():
-    run = Run("yeast", "plt", 3)
-    assert run.file(paths.RANKING) == "results/yeast/plt/seed3/full/ranking.json"
-    assert run.file(paths.RUN, split="80") == "results/yeast/plt/seed3/80"
-    swept = run.file(paths.SWEEP, paper="ldsm2020", sweep="max-nodes")
-    assert swept == "results/yeast/plt/seed3/full/sweeps/ldsm2020/max-nodes.json"
+def test_paths_that_do_not_match_are_not_parsed():
+    for run in ("a/b/seed0/half", "A/b/seed0/full"):
+        assert paths.RUN.read(f"results/{run}") is None
+    assert paths.DATA.read("results/../data") is None
+    for file in ("80/evaluation/STO.json", "full/evaluation/sto.json"):
+        assert paths.EVALUATION.read(f"results/a/b/seed0/{file}") is None
 
 
 def test_local_copies_of_stored_files_have_project_paths():

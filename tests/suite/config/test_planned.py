@@ -1,7 +1,7 @@
 """Test which records a table is built from, by kind and by name."""
 
 from dataclasses import replace
-from itertools import chain, product
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -126,21 +126,6 @@ def selected(project, **chosen):
     return replace(project, settings=replace(project.settings, **chosen))
 
 
-def test_single_model_or_dataset_builds_its_tables(project):
-    for paper, of_paper in project.suites.items():
-        alone = [{"models": [name]} for name in of_paper.models]
-        alone += [{"datasets": [name]} for name in of_paper.datasets]
-        for chosen in alone:
-            of_it = selected(project, **chosen)
-            made = results_of(of_it, paper)
-            runs = {f"results/{run.dataset}/{run.model}/seed" for run in of_it.runs(paper)}
-            assert all(made.values())
-            runs |= {f"results/{name}/br/seed" for name in of_it.datasets_of(paper)}
-            for file in chain.from_iterable(made.values()):
-                folder, seed, _ = file.partition("/seed")
-                assert not seed or folder + seed in runs
-
-
 @pytest.mark.parametrize(
     ("paper", "model", "missing"),
     [
@@ -211,18 +196,6 @@ def test_score_files_give_rankings_and_thresholds_if_validation_scores_exist(tmp
         record("tuned", "full/evaluation/expected-f"),
         record("ranked", "full/evaluation/expected-f"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "paper"),
-    [("table2", "plt2016"), ("baselines", "plt2016"), ("table4", "ldsm2020")],
-)
-def test_table_of_selected_datasets_needs_only_their_records(project, name, paper):
-    definition = table_of(name, paper)
-    every = definition.files(project, paper)
-    files = definition.files(project, paper, ["amazoncat-13k"])
-    assert files == [file for file in every if file.startswith("results/amazoncat-13k/")]
-    assert files
 
 
 def test_suite_can_compare_with_models_of_other_suites(tmp_path):

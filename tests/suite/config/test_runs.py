@@ -13,7 +13,6 @@ from xmlc.core.checksums import Damaged
 from xmlc.core.files import OURS, atomic_folder
 from xmlc.core.sources import PACKAGE
 from xmlc.suite.config import runs
-from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import (
     LastRun,
     begin,
@@ -23,12 +22,6 @@ from xmlc.suite.config.runs import (
     sweep,
     trained_again,
 )
-
-
-def test_mistake_in_configuration_ends_with_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", "elsewhere")
-    with raises_with(SystemExit, "config", "mirorr"), in_one_line():
-        Project.read({"papers": [], "mirorr": "x"})
 
 
 def test_planning_names_damaged_result_and_target_that_rebuilds_it():

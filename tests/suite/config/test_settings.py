@@ -14,15 +14,11 @@ def test_project_settings_equal_defaults_except_papers():
     assert Settings.read(content) == Settings(papers=content["papers"])
 
 
-def test_numbers_given_as_text_are_converted():
-    settings = Settings.read(
-        {"papers": [], "seeds": ["0", 1], "tuning": {"method": "smac", "budget": "30"}}
-    )
+def test_texts_of_the_command_line_are_converted():
+    tuning = {"method": "smac", "budget": "30"}
+    settings = Settings.read({"papers": [], "seeds": ["0", 1], "tuning": tuning})
     assert settings.seeds == [0, 1]
     assert settings.tuning == RequestedSearch("smac", 30)
-
-
-def test_command_line_can_turn_the_search_off():
     assert Settings.read({"papers": [], "tuning": "null", "mirror": "null"}).tuning is None
 
 
@@ -56,33 +52,31 @@ def test_command_line_settings_override_the_file(tmp_path):
     file = tmp_path / "config.yaml"
     file.write_text("papers: [plt2016]\nthreads: 8\n")
     found = read_config(file, ["datasets=[yeast, bibtex]", "threads=2", "mirror=/data=here"])
-    assert found == {
-        "papers": ["plt2016"],
-        "threads": 2,
-        "datasets": ["yeast", "bibtex"],
-        "mirror": "/data=here",
-    }
+    expected = {"papers": ["plt2016"], "threads": 2, "datasets": ["yeast", "bibtex"]}
+    assert found == expected | {"mirror": "/data=here"}
 
 
-@pytest.mark.parametrize(
-    ("text", "settings", "facts"),
-    [
-        ("papers: []", ["datasets"], ["'datasets'", "key=value"]),
-        ("papers: []", ["datasets=[yeast"], ["datasets=[yeast"]),
-        ("papers: []", ["models="], ["--config", "models="]),
-        ("papers: []", ["seeds=[yes]"], ["seeds=[yes]", "'yes'"]),
-        ("keep_models: yes", [], ["config.yaml:1", "write true"]),
-        ("mirror: no", [], ["config.yaml:1", "'no'"]),
-        ("[papers]", [], ["config.yaml", "['papers']"]),
-    ],
-)
-def test_invalid_settings_are_refused(tmp_path, text, settings, facts):
+# The content of the file, a setting of the command line, and facts of the message
+INVALID = """
+- ["papers: []", datasets, "'datasets'", key=value]
+- ["papers: []", "datasets=[yeast", "datasets=[yeast"]
+- ["papers: []", models=, --config, models=]
+- ["papers: []", "seeds=[yes]", "seeds=[yes]", "'yes'"]
+- ["keep_models: yes", seeds=0, "config.yaml:1", write true]
+- ["mirror: no", seeds=0, "config.yaml:1", "'no'"]
+- ["[papers]", seeds=0, config.yaml, "['papers']"]
+"""
+
+
+@pytest.mark.parametrize("case", yaml.safe_load(INVALID))
+def test_invalid_settings_are_refused(tmp_path, case):
+    text, setting, *facts = case
     file = tmp_path / "config.yaml"
     with raises_with(XmlcError, file):
         read_config(file)
     file.write_text(text)
     with raises_with(XmlcError, *facts):
-        read_config(file, settings)
+        read_config(file, [setting])
 
 
 def test_single_name_becomes_a_list_and_repeated_names_count_once():
