@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import json
 import lzma
 import os
 import shutil
@@ -18,7 +17,7 @@ from file_server import serve
 
 from xmlc.core.errors import XmlcError
 from xmlc.core.files import read_json
-from xmlc.suite.config.catalogue import Dataset, load_catalogue
+from xmlc.suite.config.catalogue import Dataset
 from xmlc.suite.config.sources import check_source, source_of
 from xmlc.suite.steps import fetching
 from xmlc.suite.steps.download import download
@@ -56,23 +55,14 @@ def test_alternative_is_used_and_reported_if_first_source_fails(server, resource
         "/short.zip": GOOD[:-30],
         "/other.zip": zip_of({"a": b"0 1:1", "b": b"0 1:1"}),
     }
-    gone, quota, short, other = (
-        f"{server.url}/{name}.zip" for name in ("gone", "quota", "short", "other")
-    )
-    layout = {"train": "a", "test": "b", "format": "svmlight", "zero_based": False}
-    alternatives = [
-        Dataset("tiny", url=quota),
-        Dataset("tiny", url=short),
-        Dataset("tiny", url=other, **layout),
-    ]
-    entry = Dataset("tiny", url=gone, alternatives=alternatives)
-    assert get(entry) == other
+    urls = [f"{server.url}/{name}.zip" for name in ("gone", "quota", "short", "other")]
+    sources = [Dataset("tiny", url=url) for url in urls]
+    layout = {"train": ["a"], "test": ["b"], "format": "svmlight", "zero_based": False}
+    sources[-1] = replace(sources[-1], **layout)
+    assert get(replace(sources[0], alternatives=sources[1:])) == urls[-1]
     lines = capsys.readouterr().err.splitlines()
-    assert [line.split(": ")[1] for line in lines] == [gone, quota, short]
-    source = read_json(resources / "tiny/source.json")
-    assert source["format"] == "svmlight"
-    assert source["zero_based"] is False
-    assert source["train"] == ["a"]
+    assert [line.split(": ")[1] for line in lines] == urls[:-1]
+    assert layout.items() <= read_json(resources / "tiny/source.json").items()
 
 
 def test_copies_in_git_repositories_are_tried_in_order_and_checked(
@@ -82,21 +72,20 @@ def test_copies_in_git_repositories_are_tried_in_order_and_checked(
 
     The first copy was replaced, the second is gone, and the third is correct.
     """
-    copies = {place: {} for place in ("changed", "gone", "right")}
+    blobs = {}
     for name, content in (("train.txt", gzip.compress(TRAIN, mtime=0)), ("test.txt", TEST)):
         (tmp_path / name).write_bytes(content)
         command = ["git", "hash-object", tmp_path / name]
-        blob = subprocess.check_output(command, text=True).strip()
+        blobs[name] = subprocess.check_output(command, text=True).strip()
         server.files |= {f"/changed/{name}": TEST + b"\n", f"/right/{name}": content}
-        for place, urls in copies.items():
+    alternatives = []
+    for place in ("changed", "gone", "right"):
+        urls = {}
+        for name, blob in blobs.items():
             urls[name] = {"url": f"{server.url}/{place}/{name}", "blob": blob}
-    alternatives = [
-        {"urls": urls, "train": "train.txt", "test": "test.txt"} for urls in copies.values()
-    ]
-    content = {"tiny": {"url": f"{server.url}/refuses.zip", "alternatives": alternatives}}
-    (tmp_path / "c.yaml").write_text(json.dumps(content))
-    origin = get(load_catalogue(tmp_path / "c.yaml")["tiny"])
-    assert origin == f"{server.url}/right/train.txt {server.url}/right/test.txt"
+        alternatives.append(Dataset("tiny", urls=urls))
+    entry = Dataset("tiny", url=f"{server.url}/refuses.zip", alternatives=alternatives)
+    assert get(entry) == f"{server.url}/right/train.txt {server.url}/right/test.txt"
     # as from an address without compression
     assert (resources / "tiny/train.txt").read_bytes() == TRAIN
     requested = list(dict.fromkeys(server.requests))
@@ -165,11 +154,7 @@ def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(
         server.files |= {f"/tiny/{name}": content, f"/b/tiny/{name}": content}
     put(tmp_path / "mirror/tiny", FILES)
     of_address = Dataset("tiny", url=f"{server.url}/tiny.zip")
-    for entry, first in (
-        (of_address, None),
-        (of_address, server.url),
-        (TINY, server.url),
-    ):
+    for entry, first in ((of_address, None), (of_address, server.url), (TINY, server.url)):
         before = source_of(entry, first, resources)
         get(entry, first)
         for mirror in (None, server.url, f"{server.url}/b", str(tmp_path / "mirror")):
@@ -180,28 +165,28 @@ def test_dataset_from_an_address_is_not_fetched_again_from_a_new_mirror(
         shutil.rmtree(resources)
 
 
-@pytest.mark.parametrize(
-    ("content", "found"),
-    [
-        (HTML, "an HTML page"),
-        (b"\xef\xbb\xbf  \n<HTML>", "an HTML page"),
-        (gzip.compress(HTML, mtime=0), "an HTML page"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:29\n", "a Git LFS pointer"),
-        (b'{"error": {"code": 403, "message": "quota"}}', "JSON"),
-        (lzma.compress(b"[1]"), "JSON"),
-        (b" \n\n", "an empty file"),
-        (bz2.compress(b""), "an empty file"),
-        (gzip.compress(b"1 2 3\n" * 99, mtime=0)[:12], "damaged"),
-    ],
-)
-def test_responses_other_than_data_are_refused(tmp_path, content, found):
+# Maps a response to what it is.
+NO_DATA = {
+    b"\xef\xbb\xbf  \n<HTML>": "an HTML page",
+    gzip.compress(HTML, mtime=0): "an HTML page",
+    b"version https://git-lfs.github.com/spec/v1\noid sha256:29\n": "a Git LFS pointer",
+    b'{"error": {"code": 403, "message": "quota"}}': "JSON",
+    lzma.compress(b"[1]"): "JSON",
+    b" \n\n": "an empty file",
+    bz2.compress(b""): "an empty file",
+    gzip.compress(b"1 2 3\n" * 99, mtime=0)[:12]: "damaged",
+}
+
+
+@pytest.mark.parametrize("content", NO_DATA)
+def test_responses_other_than_data_are_refused(tmp_path, content):
     (tmp_path / "f").write_bytes(content)
-    with raises_with(XmlcError, f"found {found}"):
+    with raises_with(XmlcError, f"found {NO_DATA[content]}"):
         fetch(str(tmp_path / "f"), tmp_path / "got")
 
 
 @pytest.mark.parametrize(
-    "content", [TRAIN, GOOD, tar_of(FILES), b"@relation x", b"0 | a:1\n", b"<?xml?><labels>"]
+    "content", [tar_of(FILES), b"@relation x", b"0 | a:1\n", b"<?xml?><labels>"]
 )
 def test_data_are_fetched(tmp_path, content):
     (tmp_path / "f").write_bytes(content)
@@ -225,31 +210,31 @@ def test_invalid_response_is_not_recorded_and_correct_file_is_accepted_later(
     assert (resources / "tiny/train.txt").read_bytes() == TRAIN
 
 
-@pytest.mark.parametrize(
-    ("files", "place", "name"),
-    [
-        (FILES, shutil, "copyfile"),
-        ({"a.zip": GOOD}, shutil, "copyfileobj"),
-        ({}, fetching, "Progress"),
-    ],
-    ids=["file", "archive", "address"],
-)
+# Files in the mirror, and the function that copies them
+COPIES = {
+    "file": (FILES, shutil, "copyfile"),
+    "archive": ({"a.zip": GOOD}, shutil, "copyfileobj"),
+    "address": ({}, fetching, "Progress"),
+}
+
+
+@pytest.mark.parametrize("case", COPIES)
 def test_full_disk_stops_download_and_leaves_no_files(
-    tmp_path, server, resources, monkeypatch, files, place, name, get
+    tmp_path, server, resources, monkeypatch, case, get
 ):
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(place, name, full)
+    files, *place = COPIES[case]
+    monkeypatch.setattr(*place, full)
     server.files = {"/a.zip": GOOD}
     put(tmp_path / "m/tiny", files)
-    entry = Dataset("tiny", url=f"{server.url}/a.zip")
     with pytest.raises(OSError) as error:
-        get(entry, str(tmp_path / "m"))
+        get(Dataset("tiny", url=f"{server.url}/a.zip"), str(tmp_path / "m"))
     assert error.value.filename == str(resources / "tiny")
     assert list(resources.iterdir()) == []
     # The download is tried once.
-    assert len(server.requests) == (name == "Progress")
+    assert len(server.requests) == (case == "address")
 
 
 def test_search_continues_if_mirror_returns_a_page_for_a_missing_file(server, resources, get):
@@ -313,8 +298,7 @@ def test_dataset_needs_an_address_or_a_copy_in_the_mirror(tmp_path, resources):
     put(resources / "manual/own", {"own.zip": b""})
 
     def check(name, mirror=None, url=None):
-        entry = Dataset(name, url=url)
-        check_source(entry, mirror and str(mirror), resources, ["yeast"])
+        check_source(Dataset(name, url=url), mirror and str(mirror), resources, ["yeast"])
 
     check("medical", mirror)
     check("medicl", "http://localhost/mirror")

@@ -92,22 +92,21 @@ def test_compressed_copy_of_train_txt_stays_compressed(tmp_path):
     assert read_json(tmp_path / "tiny/source.json")["train"] == ["train.txt.xz"]
 
 
+# Maps facts of the message to invalid copies.
+INVALID = {
+    "a_train.vw, a_test.vw; a_train.svm": {"a_train.vw": VW["a_train.vw"]},
+    "a_train.vw: ; JSON": {"a_train.vw": b"{}", "a_test.vw": b"{}"},
+    "a.zip: ; a_train.vw": {"a.zip": zip_of({"other": b""})},
+    "a.zip: ; HTML": {"a.zip": b"<!DOCTYPE html>"},
+    "a.csv, b.csv; a_train.vw, a_test.vw": {"a.csv": b"1,2\n", "b.csv": b"1,2\n"},
+}
+
+
 @pytest.mark.parametrize("place", ["mirror", "manual"])
-@pytest.mark.parametrize(
-    ("files", "facts"),
-    [
-        ({"a_train.vw": VW["a_train.vw"]}, ["a_train.vw, a_test.vw", "a_train.svm"]),
-        ({"a_train.vw": b"{}", "a_test.vw": b"{}"}, ["a_train.vw: ", "JSON"]),
-        ({"a.zip": zip_of({"other": b""})}, ["a.zip: ", "a_train.vw"]),
-        ({"a.zip": b"<!DOCTYPE html>"}, ["a.zip: ", "HTML"]),
-        ({"a.csv": b"1,2\n", "b.csv": b"1,2\n"}, ["a.csv, b.csv", "a_train.vw, a_test.vw"]),
-    ],
-)
-def test_incomplete_or_invalid_copies_of_a_dataset_are_refused(
-    tmp_path, server, place, files, facts
-):
-    with raises_with(XmlcError, *facts):
-        prepared(tmp_path, server, place, files)
+@pytest.mark.parametrize("facts", INVALID)
+def test_incomplete_or_invalid_copies_of_a_dataset_are_refused(tmp_path, server, place, facts):
+    with raises_with(XmlcError, *facts.split("; ")):
+        prepared(tmp_path, server, place, INVALID[facts])
     assert not (tmp_path / place / "resources/tiny").exists()
     assert server.requests == [], "no address is requested"
 
@@ -124,14 +123,6 @@ def test_filter_is_copied_in_every_layout(tmp_path, place, packed):
     download(entry, tmp_path / "resources/tiny", str(tmp_path / "mirror"))
     prepare(entry, tmp_path / "resources/tiny", tmp_path / "data")
     assert Prepared(tmp_path / "data").left_out("test").toarray().tolist() == [[True, False]]
-
-
-def test_copy_without_the_filter_of_its_entry_is_refused(tmp_path):
-    folder = put(tmp_path / "mirror/tiny", OWN)
-    with raises_with(XmlcError, "filter.txt"):
-        download(
-            Dataset("tiny", filter="filter.txt"), tmp_path / "resources/tiny", str(folder.parent)
-        )
 
 
 def test_filter_of_every_true_label_is_refused(tmp_path):

@@ -72,25 +72,24 @@ def test_methods_on_estimates_alone_need_no_true_labels_or_validation_set():
     assert label("--method", "gfm-sizes") == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "matrix", "facts"),
-    [
-        ("val", SPE[:50], ["val-y.npz: ", "(60, 12)", "(50, 12)"]),
-        ("val", SPE[:, :9], ["val.npz: ", "(60, 9)", "12)"]),
-        ("test-y", Y, ["test-y.npz: ", "(60, 12)", "(40, 12)"]),
-        ("test", 4 * TEST, ["test.npz: ", "sigmoid"]),
-        ("val-y", 2 * Y.astype(int), ["val-y.npz: ", "2"]),
-    ],
-)
-def test_invalid_file_is_named_and_nothing_is_written(capsys, name, matrix, facts):
-    sparse.save_npz(f"{name}.npz", matrix)
+# Maps an invalid matrix to the name of its file and facts of the message.
+INVALID = {
+    "too few rows": (SPE[:50], "val", "val-y.npz: ", "(60, 12)", "(50, 12)"),
+    "too few labels": (SPE[:, :9], "val", "val.npz: ", "(60, 9)", "12)"),
+    "other rows": (Y, "test-y", "test-y.npz: ", "(60, 12)", "(40, 12)"),
+    "no probabilities": (4 * TEST, "test", "test.npz: ", "sigmoid"),
+    "no labels": (2 * Y.astype(int), "val-y", "val-y.npz: ", "2"),
+    "no file": (None, "val", "val.npz: "),
+}
+
+
+@pytest.mark.parametrize("case", INVALID)
+def test_invalid_file_is_named_and_nothing_is_written(capsys, case):
+    matrix, name, *facts = INVALID[case]
+    Path(f"{name}.npz").unlink()
+    if matrix is not None:
+        sparse.save_npz(f"{name}.npz", matrix)
     assert label("--method", "fta", "--method", "meuf", *VALIDATION, *TESTED) == 1
     error = capsys.readouterr().err
     assert all(fact in error for fact in facts)
     assert not Path("sets").exists()
-
-
-def test_missing_file_is_named(capsys):
-    Path("val.npz").unlink()
-    assert label("--method", "fta", *VALIDATION) == 1
-    assert "val.npz: " in capsys.readouterr().err

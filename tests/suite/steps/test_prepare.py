@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from command_line import call
-from facts import absent, raises_with
+from facts import absent, contents, raises_with
 from scipy import sparse
 
 from xmlc.core.checksums import NAME as CHECKSUMS
@@ -62,17 +62,15 @@ def lists(prepared, part):
 
 
 def test_parts_have_the_rows_of_the_files(tmp_path, source, multilabel):
-    X, Y = multilabel(50, 8, 6)
+    X, Y = (matrix.toarray() for matrix in multilabel(50, 8, 6))
     (source / "source.json").unlink()  # without it, the files can be compressed
     notes, prepared = run(tmp_path, source)
     assert notes == [UNTESTED]
-    np.testing.assert_array_equal(prepared.part("train")[0].toarray(), X.toarray())
-    np.testing.assert_array_equal(prepared.part("test")[1].toarray(), Y[:20].toarray())
-    X_fit, _ = prepared.part("fit")
-    _, Y_val = prepared.part("val")
-    assert (X_fit.shape[0], Y_val.shape[0]) == (40, 10)
-    np.testing.assert_array_equal(X_fit.toarray(), X.toarray()[prepared.split])
-    np.testing.assert_array_equal(Y_val.toarray(), Y.toarray()[~prepared.split])
+    fit = prepared.split
+    assert fit.sum() == 40
+    for name, rows in {"train": slice(None), "test": slice(20), "fit": fit, "val": ~fit}.items():
+        for found, expected in zip(prepared.part(name), (X, Y)):
+            np.testing.assert_array_equal(found.toarray(), expected[rows])
     assert prepared.posteriors("test") is None
     assert [prepared.meta[key] for key in ("n_train", "n_test", "d", "m")] == [50, 20, 8, 6]
     with raises_with(XmlcError, "train, test, fit, val"):
@@ -123,13 +121,15 @@ def test_digest_depends_on_content_and_filter(tmp_path, source):
 def test_each_invalid_line_of_a_filter_is_named(tmp_path, source):
     pairs = source / "pairs.txt"
     write_json(source / "source.json", read_json(source / "source.json") | {"filter": "pairs.txt"})
-    pairs.write_text("0 1\n20 1\n1 6\n-1 0\n3\n0 1 2\n1,2\n0 0\n")
+    lines = ["0 1", "20 1", "1 6", "-1 0", "3", "0 1 2", "1,2", "0 0"]
+    pairs.write_text("\n".join(lines))
     with pytest.raises(XmlcError) as error:
         prepare(Dataset("tiny"), source, tmp_path / "data")
-    found = {2: "'20 1'", 3: "'1 6'", 4: "'-1 0'", 5: "'3'", 6: "'0 1 2'", 7: "'1,2'"}
-    for line, (number, text) in zip(str(error.value).splitlines()[1:], found.items(), strict=True):
+    found = str(error.value).splitlines()[1:]
+    assert len(found) == len(lines) - 2
+    for number, line in enumerate(found, 2):
         assert line.startswith(f"{pairs}:{number}:")
-        assert all(fact in line for fact in (text, "0 to 19", "0 to 5"))
+        assert absent(line, repr(lines[number - 1]), "0 to 19", "0 to 5") == []
     assert not (tmp_path / "data").exists()
 
 
@@ -205,8 +205,6 @@ def test_errors_in_a_copy_name_its_source_folder(tmp_path, source):
 
 
 FORMATS = {
-    "svmlight": {"train.txt": "1,2 1:0.5 3:2\n 2:1\n", "test.txt": "2 3:1\n"},
-    "vw": {"train.txt": "1,2 | a:0.5 b:0 c:2\n | b:1\n", "test.txt": "2 | c\n"},
     "arff": {
         "train.txt": ARFF + ".5,0,2,1,1\n0,1,0,0,0\n",
         "test.txt": ARFF + "{2 1,4 1}\n",
@@ -241,9 +239,8 @@ def test_every_format_gives_the_same_arrays(tmp_path, folder, format):
     entry = Dataset("set", format=format, zero_based=False)
     if format == "arff":
         entry = replace(entry, labels="names.xml")
-    if "X1" in files:
-        train = tuple(name for name in files if name.endswith("1"))
-        test = tuple(name for name in files if name.endswith("2"))
+    else:
+        train, test = ([name for name in files if name[1] == part] for part in "12")
         entry = replace(entry, train=train, test=test)
     _, prepared = run(tmp_path, folder, entry)
     assert lists(prepared, "train") == ([[0.5, 0, 2], [0, 1, 0]], [[1, 1], [0, 0]])
@@ -254,29 +251,27 @@ def test_matrices_with_default_names_need_no_entry_and_equal_text_files(tmp_path
     pairs = tmp_path / "tiny"
     pairs.mkdir()
     for part, name in (("train.txt", "trn"), ("test.txt.xz", "tst")):
-        X, Y = load(source / part)
-        sparse.save_npz(pairs / f"X.{name}.npz", X)
-        sparse.save_npz(pairs / f"Y.{name}.npz", Y)
-    prepare(Dataset("tiny"), pairs, tmp_path / "found")
-    prepare(Dataset("tiny"), source, tmp_path / "expected")
-    for part in ("train", "test"):
-        for file in (tmp_path / "expected" / part).iterdir():
-            found = tmp_path / "found" / part / file.name
-            assert found.read_bytes() == file.read_bytes()
+        for letter, matrix in zip("XY", load(source / part)):
+            sparse.save_npz(pairs / f"{letter}.{name}.npz", matrix)
+    arrays = []
+    for folder in (pairs, source):
+        prepare(Dataset("tiny"), folder, tmp_path / "data")
+        files = contents(tmp_path / "data").items()
+        arrays.append({name: content for name, content in files if name.suffix == ".npy"})
+    assert arrays[0] == arrays[1]
+    assert len(arrays[0]) > 6
 
 
-def test_numeric_feature_names_are_column_numbers(tmp_path, folder):
+def test_features_have_numbers_unless_a_name_in_any_file_is_no_number(tmp_path, folder):
     entry = Dataset("set", format="vw", zero_based=False)
     (folder / "train.txt").write_text("1,2 | 3:0.5 1:2\n | 0:1\n")
-
-    def arrays(test):
+    for test, expected in (
+        ("2 | 4 3:6\n", [[[0, 2, 0, 0.5], [1, 0, 0, 0]], [[0, 0, 0, 6]]]),
+        ("2 | word 3:6\n", [[[0.5, 2, 0], [0, 0, 1]], [[6, 0, 0]]]),
+    ):
         (folder / "test.txt").write_text(test)
         _, prepared = run(tmp_path, folder, entry)
-        return [lists(prepared, part)[0] for part in ("train", "test")]
-
-    assert arrays("2 | 4 3:6\n") == [[[0, 2, 0, 0.5], [1, 0, 0, 0]], [[0, 0, 0, 6]]]
-    # The columns of both files have names.
-    assert arrays("2 | word 3:6\n") == [[[0.5, 2, 0], [0, 0, 1]], [[6, 0, 0]]]
+        assert [lists(prepared, part)[0] for part in ("train", "test")] == expected
 
 
 def test_command_prints_differences_and_writes_all_files(tmp_path, source):
@@ -293,19 +288,10 @@ def test_command_prints_differences_and_writes_all_files(tmp_path, source):
     assert read_json(statistics)["train"]["instances"] == 50
 
 
-@pytest.mark.parametrize(
-    ("format", "train", "test"),
-    [
-        ("svmlight", "1 0:1\n0 2:1\n", "1 1:3 4:2\n3 0:1 9:1 4:1\n"),
-        ("vw", "1 | a\n0 | b c\n", "1 | b:3 new:2\n3 | a other new\n"),
-    ],
-)
-def test_unseen_features_are_dropped_and_unseen_labels_are_kept(
-    tmp_path, folder, format, train, test
-):
-    (folder / "train.txt").write_text(train)
-    (folder / "test.txt").write_text(test)
-    notes, prepared = run(tmp_path, folder, Dataset("set", format=format))
+def test_unseen_features_are_dropped_and_unseen_labels_are_kept(tmp_path, folder):
+    (folder / "train.txt").write_text("1 0:1\n0 2:1\n")
+    (folder / "test.txt").write_text("1 1:3 4:2\n3 0:1 9:1 4:1\n")
+    notes, prepared = run(tmp_path, folder, Dataset("set", format="svmlight"))
     assert absent(notes[0], "2 features", "3 of 5 values", "3 of the training file") == []
     assert absent(notes[1], "1 labels") == []
     assert prepared.part("train")[0].shape == (2, 3)

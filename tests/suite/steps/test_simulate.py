@@ -62,13 +62,11 @@ def f_of(y, h):
 def test_exact_distribution_equals_sum_over_all_vectors(conditionals):
     m = len(conditionals)
     P = np.zeros((m, m + 1))
-    p_empty = 0.0
     for y, probability in joint(conditionals):
         P[:, y.sum()] += y * probability
-        p_empty += probability * (not y.any())
     found = exact_labels_by_size(conditionals)
     np.testing.assert_allclose(found.P[0], P[:, 1:], atol=1e-12)
-    np.testing.assert_allclose(found.p_empty, [p_empty], atol=1e-12)
+    np.testing.assert_allclose(found.p_empty, np.prod(1 - conditionals[:, 0]), atol=1e-12)
     assert found.sizes.tolist() == list(range(1, m + 1))
 
 
@@ -133,11 +131,11 @@ def test_no_method_exceeds_optimum_and_exact_methods_reach_it(simulated):
             assert min(scores["standard_error"]) >= 0
         assert model["methods"]["gfm"]["limit"] == pytest.approx(model["optimum"], abs=1e-12)
     # With one prior, all sets of equal size are equally good, so only sizes are compared.
-    truth = binomial(25)
     first = sparse.csr_array(np.tril(np.ones((25, 25), dtype=bool)))
+    f = expected_f(first, binomial(25))
     left = simulated["independent"]
-    assert left["optimum"] == pytest.approx(expected_f(first, truth).max())
-    assert left["optimal_size"] == 1 + int(np.argmax(expected_f(first, truth)))
+    assert left["optimum"] == pytest.approx(f.max())
+    assert left["optimal_size"] == 1 + f.argmax()
     assert left["p_empty"] == pytest.approx(0.88**25)
     assert left["methods"]["meuf"]["limit"] == pytest.approx(left["optimum"])
 
@@ -173,19 +171,14 @@ def test_samples_are_equal_for_any_number_of_threads_and_trials(simulated):
 
 
 def test_simulation_writes_one_record(tmp_path, monkeypatch):
-    monkeypatch.setattr(step, "AT_LEAST", 0.0)
-    monkeypatch.setattr(step, "TIMED_LABELS", (3, 4))
-    monkeypatch.setattr(step, "N_TRIALS", 3)
-    monkeypatch.setattr(step, "N_LABELS", 5)
-    monkeypatch.setattr(step, "ROUNDS", 1)
-    monkeypatch.setattr(step, "SEED", 2)
+    small = {"AT_LEAST": 0.0, "TIMED_LABELS": (3, 4), "N_TRIALS": 3, "N_LABELS": 5}
+    for name, value in (small | {"ROUNDS": 1, "SEED": 2}).items():
+        monkeypatch.setattr(step, name, value)
     call(step.command, "--out", tmp_path / "simulation.json")
     record = read_json(tmp_path / "simulation.json")
-    assert record["kind"] == "simulation"
-    assert (record["seed"], record["trials"], record["labels"]) == (2, 3, 5)
+    assert [record[key] for key in ("kind", "seed", "trials", "labels")] == ["simulation", 2, 3, 5]
     assert list(record["models"]) == list(MODELS)
     means = record["models"]["dependent"]["methods"]["gfm"]["mean"]
     assert len(means) == len(record["sample_sizes"])
     ms = record["growth"]["samples"]["ms"]
-    assert set(ms) == set(step.TIMED)
-    assert {len(times) for times in ms.values()} == {2}
+    assert {method: len(times) for method, times in ms.items()} == dict.fromkeys(step.TIMED, 2)

@@ -1,11 +1,8 @@
 """Test `xmlc thresholds`: the records of its methods, and a method that fails."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from command_line import run
-from facts import contents
 from small_data import prepare_tiny, train
 
 from xmlc.data.matrices import load_csr
@@ -49,8 +46,7 @@ def test_record_has_calibration_errors_and_resampled_measures(options, tmp_path)
     folders = ("--thresholds", tmp_path / "80", "--out", tmp_path / "out")
     assert run("thresholds", "fta", *options, "--calibration", out, *folders) == 0
     prepared = Prepared(options[1])
-    val = load_csr(options[-1], "val")
-    spe = load_csr(options[-1], "test")
+    val, spe = (load_csr(options[-1], part) for part in ("val", "test"))
     Y = prepared.part("test")[1]
     labels, scores = top_k_of(spe, 5)
     isotonic = IsotonicCalibration().fit(val, prepared.part("val")[1]).transform(spe).toarray()
@@ -63,37 +59,28 @@ def test_record_has_calibration_errors_and_resampled_measures(options, tmp_path)
         assert record.metrics[f"ece@{k}"] == ece_at_k(Y, labels, scores, k)
         assert record.isotonic[f"ece@{k}"] == ece_at_k(Y, labels, calibrated, k)
 
-    record = ThresholdRecord.read(tmp_path / "out/fta.json")
+    resampled = ThresholdRecord.read(tmp_path / "out/fta.json").resampled_numbers()[""]["macro_f"]
     sets = apply_thresholds(spe, np.load(tmp_path / "80/fta.npy"))
     drawn = np.repeat(np.arange(Y.shape[0]), draws(Y.shape[0], 7))
-    expected = classification_metrics(Y[drawn], sets[drawn])
-    resampled = record.resampled_numbers()[""]["macro_f"]
-    assert resampled[7] == pytest.approx(100 * expected["macro_f"], abs=1e-2)
+    expected = classification_metrics(Y[drawn], sets[drawn])["macro_f"]
+    assert resampled[7] == pytest.approx(100 * expected, abs=1e-2)
 
 
 def test_method_without_labels_is_also_evaluated_with_model_of_all_training_data(options, tmp_path):
-    data = options[1]
-    X, Y = Prepared(data).part("test")
-    full = train(tmp_path / "full", data, "plt")
-    whole = tmp_path / "whole"
+    data = Prepared(options[1])
+    X, Y = data.part("test")
+    full = train(tmp_path / "full", options[1], "plt")
+    minimum = ("--min-probability", "0.001", "--out")
     assert run("thresholds", "fta", "expected-f", *options, "--out", tmp_path / "80") == 0
-    assert run("thresholds", "expected-f", *full, "--min-probability", "0.001", "--out", whole) == 0
-
-    def check(folder, model, part):
-        prior = priors(Prepared(data).part(part)[1])
+    assert run("thresholds", "expected-f", *full, *minimum, tmp_path / "whole") == 0
+    records = []
+    for folder, model, part in (("80", options[3], "fit"), ("whole", full[3], "train")):
         spe = load_estimator("plt", model, 1).predict_proba(X, 0.001)
-        expected = ExpectedF(prior=prior).fit(spe).predict(spe)
-        record = ThresholdRecord.read(folder / "expected-f.json")
+        expected = ExpectedF(prior=priors(data.part(part)[1])).fit(spe).predict(spe)
+        record = ThresholdRecord.read(tmp_path / folder / "expected-f.json")
         assert classification_metrics(Y, expected).items() <= record.best.test.items()
-        return record
-
-    record = check(tmp_path / "80", options[3], "fit")
-    assert record.split == "80"
-    assert record.best.validation
-    record = check(whole, full[3], "train")
-    assert record.split == "full"
-    assert not record.best.validation
-    assert record.method_name == "expected-f-full"
+        records.append((record.split, record.method_name, bool(record.best.validation)))
+    assert records == [("80", "expected-f", True), ("full", "expected-f-full", False)]
 
 
 def test_failing_custom_method_is_named(options, tmp_path, capsys):
@@ -105,12 +92,3 @@ def test_failing_custom_method_is_named(options, tmp_path, capsys):
     assert "method moody: ZeroDivisionError: a bad day" in capsys.readouterr().err
     assert not thresholds.exists()
     METHODS.pop("moody")
-
-
-def test_folders_with_unrelated_files_are_not_overwritten(options, tmp_path, capsys):
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis/thesis.tex").write_text("mine")
-    places = ("--thresholds", tmp_path / "thesis", "--out", tmp_path / "out")
-    assert run("thresholds", "fta", *options, *places) == 1
-    assert contents(tmp_path / "thesis") == {Path("thesis.tex"): b"mine"}
-    assert "thesis.tex" in capsys.readouterr().err
