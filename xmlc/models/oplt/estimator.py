@@ -37,21 +37,17 @@ from xmlc.kernels.estimator import (
     param,
 )
 from xmlc.kernels.frames import check_names, column_names
-from xmlc.kernels.stored import Field
 from xmlc.kernels.unit_length import unit_row, unit_rows
-from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing, not_finite
+from xmlc.models.base import SparseProbabilityEstimator, all_or_nothing
 from xmlc.models.model_selection import cross_validated
 from xmlc.models.oplt.final_tree import final_tree
 from xmlc.models.oplt.growth import initial_tree
 from xmlc.models.oplt.learning import learn_rows, may_overflow
 from xmlc.models.oplt.prediction import frozen
-from xmlc.models.oplt.stored import check_tree
+from xmlc.models.oplt.stored import STORED, check_tree
 from xmlc.models.oplt.tree import (
-    N_COUNTERS,
     N_LEARNED,
-    NODE,
     NONE,
-    SLOT,
     GrowthSettings,
     OnlineTree,
     grown,
@@ -63,6 +59,7 @@ from xmlc.models.plt.estimator import PLT
 from xmlc.models.plt.solvers import AdaGrad
 from xmlc.models.plt.training import train_nodes
 from xmlc.models.plt.weights import TreeWeights, weights_from_state
+from xmlc.models.restoring import not_finite
 from xmlc.models.trees import LabelTree
 from xmlc.models.trees.kmeans import check_kmeans_shape, kmeans_tree
 from xmlc.models.trees.representations import label_representations
@@ -192,15 +189,7 @@ class OPLT(SparseProbabilityEstimator):
     n_instances_ = 0
 
     MODEL_FORMAT = 4
-    # stored fields of an `OnlineTree`. A model that cannot learn more has those fields that a `PLT`
-    # stores.
-    FIELDS = (
-        Field("nodes", NODE, ("nodes",)),
-        Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
-        Field("rows", np.float32, (f"{SLOT} * slots",)),
-        Field("free_rows", np.uint32, (64,), below="slots"),
-        Field("counters", np.int64, (N_COUNTERS,)),
-    )
+    FIELDS = STORED
 
     @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix) -> Self:

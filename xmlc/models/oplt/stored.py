@@ -6,9 +6,11 @@ import numpy as np
 
 from xmlc.core.kernel_cache import njit
 from xmlc.kernels.indices import Malformed
+from xmlc.kernels.stored import Field
 from xmlc.models.oplt.rows import hash_table_of, row_size, slots_of
 from xmlc.models.oplt.tree import (
     ABOVE,
+    N_COUNTERS,
     N_LEARNED,
     N_NODES,
     NODE,
@@ -24,6 +26,14 @@ from xmlc.models.oplt.tree import (
 )
 
 LARGEST_TABLE = 40  # a table of 2**40 entries would take 8 TB
+# fields of an `OnlineTree`. A model that cannot learn more has those of a `PLT`.
+STORED = (
+    Field("nodes", NODE, ("nodes",)),
+    Field("leaves", np.int32, ("n_labels",), least=NONE, below="nodes"),
+    Field("rows", np.float32, (f"{SLOT} * slots",)),
+    Field("free_rows", np.uint32, (64,), below="slots"),
+    Field("counters", np.int64, (N_COUNTERS,)),
+)
 
 
 def check_tree(tree: OnlineTree, n_features: int, program: bool = False) -> None:

@@ -35,6 +35,7 @@ from xmlc.models.texts.vectorizers import (
     default_vectorizer,
     load_vectorizer,
     save_vectorizer,
+    transformed,
     unfitted_vectorizer,
 )
 from xmlc.models.wrapped import with_label_sets
@@ -136,7 +137,7 @@ class TextClassifier(Estimator):
             sample_weight = sample_weight[kept]
         classes = sorted(set().union(*lists))
         vectorizer, estimator = self._new_parts(texts)
-        X = _transformed(vectorizer, texts, learning=True)
+        X = transformed(vectorizer, texts, learning=True)
         warn_if_nothing_in_common(X)
         Y = indicator(lists, {name: j for j, name in enumerate(classes)})
         estimator._fit_rows(X, Y, sample_weight)
@@ -187,7 +188,7 @@ class TextClassifier(Estimator):
                 )
         for name in chain(*lists):
             column.setdefault(name, len(column))
-        X = _transformed(vectorizer, texts)
+        X = transformed(vectorizer, texts)
         estimator.partial_fit(X, indicator(lists, column))
         if is_first:
             warn_if_nothing_in_common(X)
@@ -434,7 +435,7 @@ class TextClassifier(Estimator):
         texts = checked_texts(texts, self.vectorizer)
         if not texts:  # vectorizers raise an error for an empty list
             return sparse.csr_array((0, model.n_features_in_), dtype=np.float32)
-        return _transformed(self.vectorizer_, texts)
+        return transformed(self.vectorizer_, texts)
 
 
 class ListPerText(list[Any]):
@@ -460,17 +461,3 @@ def named_labels(
             values = [round(value, digits) for value in values]
         found.append([(names[j], value) for j, value in zip(ids, values, strict=True) if j >= 0])
     return found
-
-
-def _transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> Any:
-    try:
-        if learning:
-            return vectorizer.fit_transform(texts)
-        return vectorizer.transform(texts)
-    except FileNotFoundError as error:
-        raise MissingFileError(
-            f"{error.filename}: found no such file, expected one file per text"
-        ) from error
-    except ValueError as error:  # for example, if no text has a word
-        said = "Change the texts or the settings of the vectorizer, such as analyzer='char'."
-        raise InvalidDataError(f"{type(vectorizer).__name__} failed ({error}). {said}") from error

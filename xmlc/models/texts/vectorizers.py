@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 from xmlc.core.checksums import listed_in
-from xmlc.core.errors import InvalidParameterError, needs_extra, shown
+from xmlc.core.errors import (
+    InvalidDataError,
+    InvalidParameterError,
+    MissingFileError,
+    needs_extra,
+    shown,
+)
 from xmlc.core.files import read_json, write_json
 from xmlc.kernels.indices import Malformed, check_array, check_within
 from xmlc.kernels.stored import FINITE, load_array
@@ -111,3 +117,18 @@ def load_vectorizer(folder: Path, about: dict[str, Any], trusted: bool) -> Any:
         check_within(weights, WEIGHTS, *FINITE)
         vectorizer.idf_ = weights
     return vectorizer
+
+
+def transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> Any:
+    """Return features of texts, after ``learning`` a vocabulary from them."""
+    try:
+        if learning:
+            return vectorizer.fit_transform(texts)
+        return vectorizer.transform(texts)
+    except FileNotFoundError as error:
+        raise MissingFileError(
+            f"{error.filename}: found no such file, expected one file per text"
+        ) from error
+    except ValueError as error:  # for example, if no text has a word
+        said = "Change the texts or the settings of the vectorizer, such as analyzer='char'."
+        raise InvalidDataError(f"{type(vectorizer).__name__} failed ({error}). {said}") from error
