@@ -58,11 +58,20 @@ default_role = "py:obj"
 nitpicky = True
 nitpick_ignore_regex = [("py:obj", r".*[ \-/].*"), ("py:(obj|class)", r"(.*\.)?_.*")]
 
-# Types stand in the docstrings, with shapes, which no signature has; a class shows what it
-# inherits, but for the conventions that all estimators share.
+# Types stand in the docstrings, with shapes, which no signature has. A class shows what it
+# inherits, except the methods that all estimators share, which the page on models shows once.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"inherited-members": "Estimator,tuple"}
+# Methods for code of the package, and functions of a listed module
+HOOKS = """
+    before check_together checked_overlap estimate_blocks features fit_candidates label_scores
+    largest_below learn limits members min_probabilities node_thresholds over own_thresholds
+    unfitted
+"""
+autodoc_default_options = {
+    "inherited-members": "Estimator,SparseProbabilityEstimator,tuple",
+    "exclude-members": ", ".join(HOOKS.split()),
+}
 autosummary_generate = False
 numpydoc_show_class_members = False
 

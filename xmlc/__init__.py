@@ -32,5 +32,18 @@ def set_progress(shown: bool) -> None:
     """Switch the progress display of long calls on or off, for this process and its children.
 
     It is on by default, unless the environment contains ``XMLC_PROGRESS=0``.
+
+    Parameters
+    ----------
+    shown : bool
+
+    See Also
+    --------
+    compile_kernels : Compiles ahead, so that later calls have nothing to report.
+
+    Examples
+    --------
+    >>> import xmlc
+    >>> xmlc.set_progress(False)
     """
     os.environ["XMLC_PROGRESS"] = "1" if shown else "0"

@@ -4,8 +4,9 @@ They are XXH3 with 128 bits (the library xxHash, Collet 2012-2024), as fast as r
 the same on any machine. They do not detect manipulation, because anyone who edits a file can also
 write the new checksum.
 
-Each folder has a file `NAME`, written by `xmlc.core.files.atomic_folder`, with the size and
-checksum of every other file. Each record has the checksum of its content under the key `KEY`.
+Each folder has a file ``checksums.json``, written by ``xmlc.core.files.atomic_folder``, with the
+size and checksum of every other file. Each record has the checksum of its content under the key
+``checksum``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,28 @@ State = tuple[int, int, int]
 
 
 class Damaged(XmlcError):
-    """A changed ``file``, its ``fault``, and the ``target`` (file or folder) to restore."""
+    """A change of a file, which has to be restored.
+
+    Parameters
+    ----------
+    file : Path
+        The changed file.
+    fault : str
+        Difference from the checksum.
+    target : Path
+        File or folder to restore.
+
+    See Also
+    --------
+    verify_file, xmlc.XmlcError
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from xmlc.core.checksums import Damaged
+    >>> print(Damaged(Path("model/a.npy"), "found 3 bytes, expected 4", Path("model")))
+    model/a.npy: found 3 bytes, expected 4. Restore model from a copy, or run again ...
+    """
 
     def __init__(self, file: Path, fault: str, target: Path):
         super().__init__(
@@ -49,7 +71,35 @@ class Damaged(XmlcError):
 
 
 def verify_file(path: Path) -> None:
-    """Raise `Damaged` if a file differs from its checksum in its folder or the parent folder."""
+    """Raise an error if a file differs from its checksum in its folder or the parent folder.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    Damaged
+        The file is missing, changed or without a checksum.
+
+    See Also
+    --------
+    xmlc.load_model : Verifies each file of a model.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from xmlc import BinaryRelevance
+    >>> from xmlc.core.checksums import verify_file
+    >>> folder = Path(tempfile.mkdtemp()) / "model"
+    >>> BinaryRelevance(C=1.0).fit([[0.0], [1.0]], [[1, 0], [0, 1]]).save(folder)
+    >>> verify_file(folder / "C_.npy")
+    >>> _ = (folder / "C_.npy").write_bytes(b"")
+    >>> verify_file(folder / "C_.npy")
+    Traceback (most recent call last):
+    xmlc.core.checksums.Damaged: ...
+    """
     folder = path.parent
     if not (folder / NAME).is_file() and (folder.parent / NAME).is_file():
         folder = folder.parent

@@ -49,6 +49,19 @@ class XmlcError(Exception):
     """A fault that the user can fix. Its message has what was found and expected, and the remedy.
 
     The command line prints only the message, and exits with status 1.
+
+    See Also
+    --------
+    xmlc.InvalidDataError, xmlc.InvalidParameterError, xmlc.core.checksums.Damaged
+
+    Examples
+    --------
+    >>> import xmlc
+    >>> try:
+    ...     xmlc.load_model("absent")
+    ... except xmlc.XmlcError as error:
+    ...     print(str(error)[:22])
+    absent: found no model
     """
 
 
@@ -60,7 +73,19 @@ def needs_extra(what: str, extra: str) -> XmlcError:
 
 
 class InvalidDataError(XmlcError, ValueError):
-    """Invalid data, a ValueError as in NumPy and scikit-learn."""
+    """Invalid data, a ValueError as in NumPy and scikit-learn.
+
+    See Also
+    --------
+    xmlc.XmlcError, xmlc.InvalidParameterError
+
+    Examples
+    --------
+    >>> from xmlc import PLT
+    >>> PLT().fit([[1.0], [2.0]], [[1, 0]])
+    Traceback (most recent call last):
+    xmlc.core.errors.InvalidDataError: ...
+    """
 
 
 class MissingFileError(XmlcError, FileNotFoundError):
@@ -68,7 +93,19 @@ class MissingFileError(XmlcError, FileNotFoundError):
 
 
 class InvalidParameterError(XmlcError, ValueError, TypeError):
-    """An invalid hyperparameter, a ValueError and TypeError as in scikit-learn."""
+    """An invalid hyperparameter, a ValueError and TypeError as in scikit-learn.
+
+    See Also
+    --------
+    xmlc.XmlcError, xmlc.InvalidDataError
+
+    Examples
+    --------
+    >>> from xmlc import PLT
+    >>> PLT().set_params(aritty=4)
+    Traceback (most recent call last):
+    xmlc.core.errors.InvalidParameterError: ...expected one of arity...
+    """
 
 
 class NotFittedError(XmlcError, ValueError, AttributeError):

@@ -26,9 +26,32 @@ def set_process_threads(n_threads: int) -> None:
 
 
 def resolve_threads(n_jobs: int | None) -> int:
-    """Return the number of threads for ``n_jobs``: None for the limit of numba in this process.
+    """Return the number of threads for a value of ``n_jobs``.
 
-    As in scikit-learn, -1 means all cores, -2 all except one, and so on.
+    Parameters
+    ----------
+    n_jobs : int or None
+        None for numba's number in this process, and as in scikit-learn -1 for all cores, -2 for all
+        except one, and so on.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    XmlcError
+        ``n_jobs`` is 0 or no whole number.
+
+    See Also
+    --------
+    xmlc.models
+
+    Examples
+    --------
+    >>> from xmlc.core.threads import resolve_threads
+    >>> resolve_threads(3)
+    3
     """
     import numba
 

@@ -23,7 +23,36 @@ FORMAT_VERSION = 1
 
 
 def save_csr(folder: str | Path, name: str, matrix: CSR) -> None:
-    """Write a CSR matrix into an existing folder, as the files ``name.*`` of this module."""
+    """Write a CSR matrix into an existing folder, as the files ``name.*`` of this module.
+
+    Parameters
+    ----------
+    folder : str or Path
+    name : str
+    matrix : csr_array, shape (n, m)
+
+    Raises
+    ------
+    OSError
+        The folder does not exist, or cannot be written.
+
+    See Also
+    --------
+    load_csr
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from scipy.sparse import csr_array
+    >>> from xmlc.core.files import atomic_folder
+    >>> from xmlc.data.matrices import load_csr, save_csr
+    >>> path = f"{tempfile.mkdtemp()}/data"
+    >>> with atomic_folder(path) as folder:
+    ...     save_csr(folder, "X", csr_array([[0.5, 0.0], [0.0, 2.0]]))
+    >>> load_csr(path, "X").toarray()
+    array([[0.5, 0. ],
+           [0. , 2. ]])
+    """
     folder = Path(folder)
     np.save(folder / f"{name}.indptr.npy", matrix.indptr.astype(np.int64, copy=False))
     np.save(folder / f"{name}.indices.npy", matrix.indices.astype(np.int32, copy=False))
@@ -67,8 +96,36 @@ def load_csr(folder: str | Path, name: str, mmap: bool = True, made_by: str = "p
     """Read a CSR matrix written by `save_csr`, memory-mapped by default.
 
     The maps are copy-on-write, so that changes do not reach the files, rather than read-only, for
-    which numba would compile every kernel again. If a file is missing or damaged, an error names it
-    and the command ``made_by`` that rebuilds it.
+    which numba would compile every kernel again.
+
+    Parameters
+    ----------
+    folder : str or Path
+    name : str
+    mmap : bool
+    made_by : str
+        Command of xmlc that rebuilds the folder, for the error.
+
+    Returns
+    -------
+    csr_array, shape (n, m)
+
+    Raises
+    ------
+    XmlcError
+        A file is missing or damaged.
+
+    See Also
+    --------
+    save_csr
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from xmlc.data.matrices import load_csr
+    >>> load_csr(tempfile.mkdtemp(), "X")
+    Traceback (most recent call last):
+    xmlc.core.errors.XmlcError: ...found no file X.json...
     """
     folder = Path(folder)
     if not (folder / f"{name}.json").exists():

@@ -49,6 +49,19 @@ def save_repository(path: str | Path, X: Matrix, Y: Matrix) -> None:
     See Also
     --------
     xmlc.data.load : reads the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from xmlc.data.writer import save_repository
+    >>> file = Path(tempfile.mkdtemp()) / "train.txt"
+    >>> save_repository(file, [[0.5, 0.0], [0.0, 2.0]], [[1, 1], [0, 0]])
+    >>> print(file.read_text())
+    2 2 2
+    0,1 0:0.5
+     1:2
+    <BLANKLINE>
     """
     X = as_features(X)
     Y = as_labels(Y)

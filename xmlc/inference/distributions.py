@@ -1,7 +1,7 @@
 """Input of inference: samples of label sets, the matrix P of Theorem 3.1 in gfm2011, or marginals.
 
-`Samples` stores a joint distribution compactly, and `LabelsBySize` the full matrix P. Marginals
-alone (an SPE or a dense array) describe independent labels.
+`xmlc.inference.Samples` stores a joint distribution compactly, and `xmlc.inference.LabelsBySize`
+the full matrix P. Marginals alone (an SPE or a dense array) describe independent labels.
 """
 
 from __future__ import annotations

@@ -41,6 +41,16 @@ class Method(NamedTuple):
     is_exact : bool
         Whether its sets have the highest expected F-measure, so that the loss by a minimum
         probability is bounded.
+
+    See Also
+    --------
+    register, xmlc.inference.infer_blocks
+
+    Examples
+    --------
+    >>> from xmlc.inference import METHODS
+    >>> METHODS["gfm"].takes, METHODS["gfm"].is_exact
+    ('joint', True)
     """
 
     infer: Infer
@@ -68,7 +78,39 @@ METHODS: dict[str, Method] = {
 def register(
     name: str, takes: Literal["joint", "marginals"] = "marginals"
 ) -> Callable[[Infer], Infer]:
-    """Return a decorator that registers a function, like `Method.infer`, under a new name."""
+    """Return a decorator that registers a function, like ``infer`` of `Method`.
+
+    Parameters
+    ----------
+    name : str
+        New name of the method.
+    takes : {"joint", "marginals"}
+        As in `Method`.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    XmlcError
+        The name is taken.
+
+    See Also
+    --------
+    xmlc.inference.infer_blocks
+
+    Examples
+    --------
+    >>> from xmlc.inference import METHODS, hamming, infer_blocks
+    >>> from xmlc.inference.methods import register
+    >>> @register("mine")
+    ... def mine(marginals, n_jobs=None):
+    ...     return hamming(marginals, n_jobs)
+    >>> infer_blocks("mine", [[0.9, 0.4]])[0].toarray().astype(int).tolist()
+    [[1, 0]]
+    >>> _ = METHODS.pop("mine")
+    """
 
     def add(infer: Infer) -> Infer:
         if name in METHODS:

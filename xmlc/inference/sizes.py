@@ -4,7 +4,7 @@ Marginals do not describe the dependence between labels. If labels are assumed t
 their number per instance varies too much: with estimates that sum to .69, half of the instances
 have no label, even if every instance really has one. GFM's matrix P depends on the dependence only
 through the number of labels (gfm2011, Theorem 3.1), whose distribution can be learned from few
-instances. The model is
+instances. The model is ::
 
     P(y | x) proportional to g(|y|) prod_i p_i(x)^y_i (1 - p_i(x))^(1 - y_i)
 

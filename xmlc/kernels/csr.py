@@ -376,7 +376,6 @@ def entries_above(spe: CSR, thresholds: np.ndarray) -> CSR:
 
 
 def _check_truth_values(matrix: Any, name: str) -> None:
-    """Raise an error if a stored value is neither 0 nor 1."""
     if matrix.dtype == bool:
         return
     values = matrix

@@ -63,6 +63,16 @@ class Estimator:
 
     Hyperparameters are the arguments of ``__init__``, which stores each unchanged under its name. A
     subclass may define ``__init__``, or declare them with ``hyperparameters`` and ``param``.
+
+    See Also
+    --------
+    xmlc.models.base.SparseProbabilityEstimator : The base class of models.
+
+    Examples
+    --------
+    >>> from xmlc.models import PLT
+    >>> PLT(arity=4).set_params(tree="kmeans").get_params()["arity"]
+    4
     """
 
     #: Hyperparameters without a domain are not checked.
@@ -76,7 +86,21 @@ class Estimator:
         return _arguments(cls.__init__)
 
     def get_params(self, deep: bool = True) -> Hyperparameters:
-        """Return the hyperparameters, with ``deep`` also nested ones as ``part__name``."""
+        """Return the hyperparameters by name.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to return nested ones too, as ``part__name``.
+
+        Returns
+        -------
+        dict of str to object
+
+        See Also
+        --------
+        set_params
+        """
         params: Hyperparameters = {
             name: getattr(self, name) for name in self._hyperparameter_names()
         }
@@ -91,8 +115,25 @@ class Estimator:
     def set_params(self, **params: Any) -> Self:
         """Set hyperparameters, and with ``part__name`` those of the nested estimator ``part``.
 
-        A new value of ``part`` itself is set first. An unknown name raises an
-        ``InvalidParameterError``, which is a ValueError as in scikit-learn.
+        A new value of ``part`` itself is set first.
+
+        Parameters
+        ----------
+        **params
+            Values by name.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidParameterError
+            A name is unknown.
+
+        See Also
+        --------
+        get_params
         """
         for name in sorted(params, key=lambda name: name.count("__")):
             own, _, inner = name.partition("__")
@@ -118,7 +159,6 @@ class Estimator:
         """Raise an InvalidParameterError if hyperparameters contradict one another."""
 
     def _begin_learning(self) -> None:
-        """Store the hyperparameters at the beginning of training."""
         self._learning_with = self._lasting()
 
     def _go_on_learning(self) -> None:
@@ -147,7 +187,6 @@ class Estimator:
         return lasting
 
     def _check_learned(self, learned: str) -> None:
-        """Raise a `NotFittedError` without an attribute that ``fit`` sets."""
         if not hasattr(self, learned):
             raise NotFittedError(f"{type(self).__name__} is not fitted. Call fit first.")
 
@@ -177,7 +216,6 @@ class Estimator:
             )
 
     def __repr__(self) -> str:
-        """Return the class name with the hyperparameters that differ from their defaults."""
         defaults = inspect.signature(type(self)).parameters
         params = self.get_params(deep=False)
         changed = [
@@ -188,7 +226,6 @@ class Estimator:
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:
-        """Return the tags of an estimator that is neither a classifier nor a regressor."""
         from sklearn.utils import Tags, TargetTags
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))

@@ -52,7 +52,6 @@ def _arrays(context: Any, builder: Any, signature: Any, arguments: Any, *places:
 
 
 def _registers(builder: Any, column: Any, width: int) -> list[Any]:
-    """Return the first column of each register."""
     return [
         builder.add(column, column.type(offset)) for offset in range(0, width, NUMBERS_PER_LINE)
     ]

@@ -4,10 +4,8 @@
 the number of stored entries, and memory in n + m. All results are fractions in [0, 1]. Two empty
 sets have the F-measure or Jaccard ``zero_division``, which is 1 in the papers. With nan, they are
 left out of the mean, as in scikit-learn, and a mean of nothing is nan.
-
-Tables read `MEASURES`, the measures of records and tables, and must load fast, so functions import
-kernels and numba only when they compute something.
 """
+# Tables read `MEASURES` and must load fast, so functions import kernels late.
 
 from __future__ import annotations
 

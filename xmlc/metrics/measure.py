@@ -35,6 +35,17 @@ class Measure(Generic[Scored]):
         "constant" if the value depends only on the test set.
     in_tables : bool
         Whether tables of the papers may have it as a column, besides records and the long table.
+
+    See Also
+    --------
+    xmlc.metrics.classification_metrics
+
+    Examples
+    --------
+    >>> from xmlc.metrics.measure import Measure
+    >>> accuracy = Measure("subset", "Subset accuracy", of=lambda counts: 0.25)
+    >>> accuracy.in_unit(accuracy.of(None))
+    25.0
     """
 
     name: str
@@ -52,7 +63,20 @@ class Measure(Generic[Scored]):
         return self.unit == "%"
 
     def in_unit(self, value: float) -> float:
-        """Convert a value from the unit of records to the unit of tables."""
+        """Convert a value from the unit of records to the unit of tables.
+
+        Parameters
+        ----------
+        value : float
+
+        Returns
+        -------
+        float
+
+        See Also
+        --------
+        is_share
+        """
         return 100 * value if self.is_share else value
 
 
@@ -68,6 +92,17 @@ class Overlap(NamedTuple):
     ----------
     gain, recall, shared : float
         Coefficients of the formula.
+
+    See Also
+    --------
+    f_beta, xmlc.thresholds.STO, xmlc.thresholds.CommonThreshold
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from xmlc.metrics.measure import JACCARD
+    >>> JACCARD.of(np.array([1]), positives=np.array([2]), predicted=np.array([3]))
+    array([0.25])
     """
 
     gain: float
@@ -81,9 +116,22 @@ class Overlap(NamedTuple):
         predicted: np.ndarray,
         zero_division: float = 1.0,
     ) -> np.ndarray:
-        """Return the measure for each element of ``hits``, as float64 of the same shape.
+        """Return the measure of pairs of sets, from the sizes of the sets.
 
-        The sizes are those of the intersection (TP), of the true set (P) and of the predicted set.
+        Parameters
+        ----------
+        hits, positives, predicted : ndarray of int, of one shape
+            Sizes of the intersection (TP), of the true set (P) and of the predicted set.
+        zero_division : float
+            The measure of two empty sets.
+
+        Returns
+        -------
+        ndarray of float64, of this shape
+
+        See Also
+        --------
+        f_beta
         """
         total = self.recall * positives + predicted - self.shared * hits
         return np.where(
@@ -100,7 +148,31 @@ def checked_overlap(overlap: object) -> Overlap:
 
 
 def f_beta(beta: float) -> Overlap:
-    """Return the `Overlap` of F_beta, which weights recall beta times as much as precision."""
+    """Return the `Overlap` of F_beta, which weights recall beta times as much as precision.
+
+    Parameters
+    ----------
+    beta : float
+
+    Returns
+    -------
+    Overlap
+
+    Raises
+    ------
+    XmlcError
+        ``beta`` is no finite number above 0.
+
+    See Also
+    --------
+    Overlap, xmlc.metrics.macro_f
+
+    Examples
+    --------
+    >>> from xmlc.metrics.measure import f_beta
+    >>> f_beta(2)
+    Overlap(gain=5.0, recall=4.0, shared=0.0)
+    """
     check("beta", beta, POSITIVE, "Use 1 for the F-measure, or 2 to favour recall.")
     return Overlap(1.0 + beta * beta, float(beta * beta), 0.0)
 

@@ -1,17 +1,15 @@
 """P@k, R@k, nDCG@k, propensity-scored PSP@k and PSnDCG@k, and calibration errors of rankings.
 
 ``Y`` is the truth: boolean CSR of shape (n, m). ``labels`` is a ranking of labels in one of two
-forms, and `hits_at_k` raises an error for any other, such as a dense matrix of predictions:
+forms, and any other is an error, such as a dense matrix of predictions:
 
 * int32 of shape (n, K) with K >= k. Each row has different labels, best first, padded with -1.
 * sparse scores of shape (n, m), such as an SPE, whose stored entries are ranked.
 
 Means are over all n instances, and an instance without true labels scores 0. All results are
 fractions.
-
-Tables read `MEASURES`, the measures of records and tables, and must load fast, so functions import
-kernels and numba only when they compute something.
 """
+# Tables read `MEASURES` and must load fast, so functions import kernels late.
 
 from __future__ import annotations
 
@@ -294,7 +292,7 @@ def ece_at_k(Y: Matrix, labels: np.ndarray, scores: np.ndarray, k: int) -> float
 
 
 def psp_at_k(Y: Matrix, labels: np.ndarray, propensity: np.ndarray, k: int) -> float:
-    """Return PSP at k: precision at k with hits weighted by 1 / propensity.
+    """Return PSP at k: precision at k with hits weighted by 1 / propensity (Jain et al., KDD 2016).
 
     The sum of 1 / p_l over all hits, with p_l as the propensity of label l, may exceed the number
     of top labels. Therefore it is divided by the sum for the ideal ranking, which puts the true

@@ -25,7 +25,19 @@ from xmlc.kernels.csr import Matrix
 
 @runtime_checkable
 class Forest(Protocol):
-    """An ensemble of trees whose first n trees can predict without the others."""
+    """An ensemble of trees whose first n trees can predict without the others.
+
+    See Also
+    --------
+    xmlc.models.FastXML, xmlc.models.LdSM
+
+    Examples
+    --------
+    >>> from xmlc.models import FastXML
+    >>> from xmlc.models.abilities import Forest
+    >>> isinstance(FastXML(), Forest)
+    True
+    """
 
     n_trees: int
 
@@ -35,7 +47,19 @@ class Forest(Protocol):
 
 @runtime_checkable
 class Streaming(Protocol):
-    """An online estimator that ranks each instance's labels before it learns the instance."""
+    """An online estimator that ranks each instance's labels before it learns the instance.
+
+    See Also
+    --------
+    xmlc.models.OPLT
+
+    Examples
+    --------
+    >>> from xmlc.models import OPLT
+    >>> from xmlc.models.abilities import Streaming
+    >>> isinstance(OPLT(), Streaming)
+    True
+    """
 
     def unfitted(self) -> Self:
         """Return an untrained copy of the estimator."""
@@ -46,12 +70,44 @@ class Streaming(Protocol):
 
 @runtime_checkable
 class DrawsSamples(Protocol):
-    """An estimator of the joint distribution of the labels, from which label sets can be drawn."""
+    """An estimator of the joint distribution of the labels, from which label sets can be drawn.
+
+    See Also
+    --------
+    xmlc.models.ProbabilisticClassifierChain, xmlc.inference.Samples
+
+    Examples
+    --------
+    >>> from xmlc.models import ProbabilisticClassifierChain
+    >>> from xmlc.models.abilities import DrawsSamples
+    >>> isinstance(ProbabilisticClassifierChain(), DrawsSamples)
+    True
+    """
 
     def sample(self, X: Matrix, n_samples: int, /) -> sparse.csr_array:
         """Draw ``n_samples`` label sets for each instance, boolean CSR (n * n_samples, m)."""
 
 
 def looks_up(model: object) -> TypeGuard[Any]:
-    """Return whether an estimator only looks up given estimates, which is not worth timing."""
+    """Return whether an estimator only looks up given estimates, which is not worth timing.
+
+    Parameters
+    ----------
+    model : object
+
+    Returns
+    -------
+    bool
+
+    See Also
+    --------
+    Forest, Streaming, DrawsSamples
+
+    Examples
+    --------
+    >>> from xmlc.models import PLT
+    >>> from xmlc.models.abilities import looks_up
+    >>> looks_up(PLT())
+    False
+    """
     return hasattr(model, "look_up")

@@ -114,10 +114,22 @@ class AveragedForest(SparseProbabilityEstimator, ABC):
 
         They equal the result of `fit` with n_trees=n.
 
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        estimator
+
         Raises
         ------
         XmlcError
             The forest has fewer than ``n`` trees.
+
+        See Also
+        --------
+        xmlc.models.abilities.Forest
         """
         self._check_fitted()
         if not 1 <= n <= self.forest_.n_trees:

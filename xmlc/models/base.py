@@ -63,6 +63,31 @@ class SparseProbabilityEstimator(StoredEstimator):
         Number of inner products for each instance in the last prediction, if the model counts them.
     certified_ : ndarray of bool, shape (n,), or None
         Whether a beam search proved each instance's last ranking exact.
+
+    See Also
+    --------
+    xmlc.models : The estimators.
+    xmlc.models.wrapped.Wrapped : Makes one of another library's estimator.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from xmlc.models import BinaryRelevance
+    >>> X, Y = [[0.0], [1.0]] * 3, [[1, 0], [0, 1]] * 3
+    >>> model = BinaryRelevance(C=1.0).fit(X, Y).name_labels(["off", "on"]).warm_up()
+    >>> model.predict_proba([[1.0]], threshold=0.4).toarray().round(2)
+    array([[0.  , 0.76]], dtype=float32)
+    >>> labels, scores = model.predict_top_k([[1.0]], k=2, label_weights=[4.0, 1.0])
+    >>> model.classes_[labels].tolist()
+    [['off', 'on']]
+    >>> model.rank_one([0], [1.0], k=1)[0].tolist()
+    [1]
+    >>> model.predict([[1.0]]).toarray().astype(int).tolist()
+    [[0, 1]]
+    >>> model.score(X, Y)
+    1.0
+    >>> model.fit_to_disk(f"{tempfile.mkdtemp()}/model", X, Y)
+    BinaryRelevance(C=1.0)
     """
 
     #: Numbers of training instances with each label, int64 (m,), and of all training instances.
@@ -95,11 +120,19 @@ class SparseProbabilityEstimator(StoredEstimator):
             Weights from 0 to 1e30, which only some estimators accept. Weight 2 counts an instance
             twice, and weight 0 leaves it out, with a label that only such instances have.
 
+        Returns
+        -------
+        self
+
         Raises
         ------
         XmlcError
             A value in the data or a hyperparameter is out of range. After an error or interruption,
             the estimator is as before the call.
+
+        See Also
+        --------
+        fit_to_disk
         """
         raise XmlcError(f"{type(self).__name__}: found no method fit. See docs/extending.md.")
 
@@ -116,6 +149,15 @@ class SparseProbabilityEstimator(StoredEstimator):
         -------
         csr_array of float32, shape (n, m)
             The estimates, with sorted indices. The call also sets ``inner_products_``.
+
+        Raises
+        ------
+        XmlcError
+            The estimator is not fitted, or an argument has a wrong shape or an invalid value.
+
+        See Also
+        --------
+        predict_top_k, predict
         """
         raise XmlcError(
             f"{type(self).__name__}: found no method predict_proba. See docs/extending.md."
@@ -159,6 +201,15 @@ class SparseProbabilityEstimator(StoredEstimator):
             Labels, best first, then -1 if fewer than k are found. Ties go to the smaller label.
         scores : ndarray of float32, shape (n, k)
             Their weighted estimates, 0 for a missing label.
+
+        Raises
+        ------
+        XmlcError
+            As for `predict_proba`.
+
+        See Also
+        --------
+        rank_one, predict
         """
         k = self._check_k(k)
         weights = self._label_weights(label_weights)
@@ -196,13 +247,9 @@ class SparseProbabilityEstimator(StoredEstimator):
         XmlcError
             ``indices`` and ``values`` are no instance, or k or a label weight is out of range.
 
-        Examples
+        See Also
         --------
-        >>> from xmlc.models import SparseWeightedNearestNeighbors
-        >>> model = SparseWeightedNearestNeighbors()
-        >>> _ = model.fit([[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3)
-        >>> model.rank_one([0], [0.5], 2)[0].tolist()
-        [0, 2]
+        predict_top_k, warm_up
         """
         self._check_fitted()
         x = one_instance(indices, values, self.n_features_in_)
@@ -238,7 +285,16 @@ class SparseProbabilityEstimator(StoredEstimator):
         return validated(assembled(x.data, x.indices.view(np.int32), x.indptr, self.n_features_in_))
 
     def warm_up(self) -> Self:
-        """Compile or load the code that predicts one instance, so that no later request waits."""
+        """Compile or load the code that predicts one instance, so that no later request waits.
+
+        Returns
+        -------
+        self
+
+        See Also
+        --------
+        rank_one, xmlc.compile_kernels
+        """
         asked = self._for_requests()
         asked.rank_one([0], [1.0])
         X = sparse.csr_array(([np.float32(1)], ([0], [0])), shape=(1, self.n_features_in_))
@@ -277,6 +333,11 @@ class SparseProbabilityEstimator(StoredEstimator):
         csr_array of bool, shape (n, m)
             The stored entries are the predicted labels.
 
+        Raises
+        ------
+        XmlcError
+            As for `predict_proba`, or ``measure`` is unknown.
+
         See Also
         --------
         xmlc.thresholds.LabelSets : Thresholds for the same three measures.
@@ -304,6 +365,19 @@ class SparseProbabilityEstimator(StoredEstimator):
         X : sparse or dense array, shape (n, d)
         y : sparse or dense boolean array, shape (n, m)
             Label sets of the instances.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        XmlcError
+            As for `predict_top_k`, or X and y differ in length.
+
+        See Also
+        --------
+        xmlc.metrics : Other measures.
         """
         self._check_names(y, "label")
         Y = as_labels(y)
@@ -327,10 +401,18 @@ class SparseProbabilityEstimator(StoredEstimator):
         names : sequence of str, length m, or MultiLabelBinarizer
             Names in the order of the labels, or the ``MultiLabelBinarizer`` that made Y.
 
+        Returns
+        -------
+        self
+
         Raises
         ------
         XmlcError
             The number of different names is not equal to the number of labels.
+
+        See Also
+        --------
+        classes_, xmlc.TextClassifier
         """
         self._check_fitted()
         self.label_names_in_ = label_names(names, self.n_labels_)
@@ -352,10 +434,18 @@ class SparseProbabilityEstimator(StoredEstimator):
         X, Y, sample_weight
             As for `fit`.
 
+        Returns
+        -------
+        self
+
         Raises
         ------
         XmlcError
             As for `fit` and `save`. After an error, the folder is as before.
+
+        See Also
+        --------
+        fit, save
         """
         with atomic_folder(path) as folder:
             try:
@@ -367,7 +457,6 @@ class SparseProbabilityEstimator(StoredEstimator):
         return self
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags of a multi-label classifier that accepts sparse instances."""
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
         return Tags(
@@ -380,7 +469,6 @@ class SparseProbabilityEstimator(StoredEstimator):
         )
 
     def _fit_rows(self, X: Any, Y: Any, sample_weight: Any, rows: np.ndarray | None = None) -> Self:
-        """Learn all or some rows, and pass weights only if there are any."""
         given: Any = {}
         if sample_weight is not None:
             given["sample_weight"] = sample_weight

@@ -91,7 +91,7 @@ class Parabel(SparseProbabilityEstimator):
     random_state : int
         Seed of the trees and of the order in which instances are visited.
     n_jobs : int or None
-        Number of threads, None for numba's, -1 for all cores, which does not change the result.
+        Number of threads (`xmlc.core.threads.resolve_threads`), without effect on the result.
 
     Attributes
     ----------
@@ -107,15 +107,8 @@ class Parabel(SparseProbabilityEstimator):
 
     Notes
     -----
-    None, or "auto" for the threshold, selects the values of Parabel for up to 1,000 labels with a
-    training instance. But for more labels, flatter trees are faster to train and more accurate:
-
-    ===============  =====  ===========  ====  ================
-    labels           arity  hinge_power  tol   weight_threshold
-    ===============  =====  ===========  ====  ================
-    up to 1,000          2            2  0.1   0.1
-    more than 1,000     16            3  0.03  0.05
-    ===============  =====  ===========  ====  ================
+    None, or "auto" for the threshold, selects values by the number of labels with a training
+    instance (docs/models/parabel.md).
 
     Unlike in the authors' program, the root has a classifier, too, for which an instance without
     labels is negative (see `PLT`). It multiplies all scores of an instance, so it does not change

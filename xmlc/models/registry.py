@@ -162,11 +162,29 @@ def load_model(path: str | Path, trusted: bool = False) -> SparseProbabilityEsti
     trusted : bool
         Allow models of other libraries, which run code from the folder when they are read.
 
+    Returns
+    -------
+    SparseProbabilityEstimator
+
     Raises
     ------
     XmlcError
         The folder has no model, one that was changed, one of another library without ``trusted``,
         or one of a custom class, which only the ``load`` of this class can read.
+
+    See Also
+    --------
+    xmlc.models.base.SparseProbabilityEstimator : Has the method ``save``.
+    xmlc.TextClassifier.load : Reads a classifier of texts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from xmlc import BinaryRelevance, load_model
+    >>> folder = f"{tempfile.mkdtemp()}/model"
+    >>> BinaryRelevance(C=1.0).fit([[0.0], [1.0]], [[1, 0], [0, 1]]).save(folder)
+    >>> type(load_model(folder)).__name__
+    'BinaryRelevance'
     """
     from xmlc.models.storage import DESCRIPTION
     from xmlc.models.wrapped import Wrapped

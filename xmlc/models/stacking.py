@@ -69,7 +69,7 @@ OWN = ("estimators", "n_candidates", "n_held_out", "n_jobs", "propensity_exponen
 
 @hyperparameters
 class Stacking(SparseProbabilityEstimator):
-    """Stacked generalisation: a logistic regression over the scores of several estimators.
+    """A stack of estimators, with a logistic regression over their scores.
 
     The score of label j for instance x is z = w . f, with coefficients w that all labels share. The
     features f are the logit of the members' mean score, the constant 1, the logarithms of s + 0.001
@@ -84,8 +84,7 @@ class Stacking(SparseProbabilityEstimator):
     Candidates are the labels that a member ranks among its ``n_candidates`` best, and all others
     have the estimate 0. Both regressions are fitted to the candidates of held-out instances. Then
     the members are trained again, on all instances and with the hyperparameters that the first
-    training selected. With a single member, this corrects its scores by the frequencies of the
-    labels.
+    training selected.
 
     Parameters
     ----------
@@ -107,7 +106,7 @@ class Stacking(SparseProbabilityEstimator):
     n_candidates : int
         Number of labels that each member ranks.
     propensity_exponent : float
-        `predict_top_k` and `rank_one` rank labels by estimate * (p_min / p)**propensity_exponent,
+        `predict_top_k` and ``rank_one`` rank labels by estimate * (p_min / p)**propensity_exponent,
         with the label's propensity p (`xmlc.metrics.propensities`) and the smallest one, p_min. The
         larger the exponent, the more it favours rare labels.
     random_state : int
@@ -127,7 +126,6 @@ class Stacking(SparseProbabilityEstimator):
         For each label log((c + 0.5) / n), with the total weights c of its instances and n of all.
     propensities_ : ndarray of float64, shape (m,)
         The propensities p, which ignore weights.
-        instances, and the propensity, which ignores weights.
     inner_products_ : ndarray of int64, shape (n,), or None
         Number of inner products of all members in the last prediction, if all of them count these.
 
@@ -138,9 +136,7 @@ class Stacking(SparseProbabilityEstimator):
 
     Notes
     -----
-    The method is from Wolpert, *Stacked generalization*, Neural Networks 5, 1992. From 10,000
-    instances on, training takes about twice as long as all members together, with fewer up to six
-    times. Only one member is in memory at a time until they are trained again.
+    The method is from Wolpert, *Stacked generalization*, Neural Networks 5, 1992.
 
     Examples
     --------

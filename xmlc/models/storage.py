@@ -52,6 +52,20 @@ class StoredEstimator(Estimator):
     `save` writes arrays and all values that JSON can represent, except attributes whose name begins
     with an underscore. A subclass that learns other objects overrides ``_state`` and ``_restore``.
     ``FIELDS`` lists the arrays of a stored model.
+
+    See Also
+    --------
+    xmlc.models.base.SparseProbabilityEstimator : The estimators that are stored.
+    xmlc.load_model : Reads a model of any estimator.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from xmlc.models import BinaryRelevance
+    >>> folder = f"{tempfile.mkdtemp()}/model"
+    >>> BinaryRelevance(C=1.0).fit([[0.0], [1.0]] * 3, [[1, 0], [0, 1]] * 3).save(folder)
+    >>> BinaryRelevance.load(folder).predict([[1.0]]).toarray().astype(int).tolist()
+    [[0, 1]]
     """
 
     MODEL_FORMAT = 1
@@ -71,18 +85,25 @@ class StoredEstimator(Estimator):
         An existing folder is replaced, and its contents are deleted, if this package has written
         every file in it.
 
+        Parameters
+        ----------
+        path : str or Path
+
         Raises
         ------
         XmlcError
             The folder has a file of another origin, or is a symbolic link or the working folder, or
             an attribute cannot be saved. After an error, the folder is unchanged.
+
+        See Also
+        --------
+        load, xmlc.models.base.SparseProbabilityEstimator.fit_to_disk
         """
         self._check_fitted()
         with atomic_folder(path) as folder:
             self._write(folder)
 
     def _write(self, folder: Path) -> None:
-        """Write the description of a fitted model, and the arrays that the folder lacks."""
         arrays, meta = self._state()
         parameters = self.get_params()
         about = {
@@ -119,11 +140,19 @@ class StoredEstimator(Estimator):
         trusted : bool
             Allow estimators of other libraries, whose joblib files run code when they are read.
 
+        Returns
+        -------
+        estimator
+
         Raises
         ------
         XmlcError
             The folder has no model, one of another estimator or version, or a file that has
             changed.
+
+        See Also
+        --------
+        save, xmlc.load_model
         """
         folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():

@@ -54,6 +54,20 @@ class TailClassifiers(NamedTuple):
     The centroids take 16 bytes per label and 8 bytes per non-zero, which is 1.7 GB for synthetic
     data in the shape of Amazon-670K. Training needs 8 more bytes for each non-zero of the
     instances, and a block of labels per thread.
+
+    See Also
+    --------
+    xmlc.models.FastXML, xmlc.models.LdSM
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from xmlc.models import FastXML
+    >>> X, Y = [[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3
+    >>> forest = FastXML(n_trees=1, propensity_weighted=True, alpha=0.8).fit(X, Y)
+    >>> x, candidates = csr_array([[1.0, 0.0]]), csr_array([[0.5, 0.0, 0.5]])
+    >>> forest.tail_.log_scores(x, candidates, gamma=1.0, unit_norm=True, n_jobs=1).data
+    array([-0.6931472, -0.6931472], dtype=float32)
     """
 
     tail_indptr: Annotated[
@@ -89,11 +103,21 @@ class TailClassifiers(NamedTuple):
         unit_norm : bool
             Scale each instance to Euclidean length 1 first, as in training.
         n_jobs : int or None
+            Number of threads.
 
         Returns
         -------
         csr_array of float32, shape (n, m)
             Scores of at most -log 2, at the entries of ``candidates``.
+
+        Raises
+        ------
+        ValueError
+            The arrays differ in their shapes.
+
+        See Also
+        --------
+        xmlc.kernels.float64
         """
         scores = np.empty(candidates.nnz, dtype=np.float32)
         blocks = row_blocks(X.shape[0], ROWS_PER_BLOCK)

@@ -166,7 +166,6 @@ class VowpalWabbitCMT(SparseProbabilityEstimator):
         )
 
     def _train(self, X: sparse.csr_array, Y: sparse.csr_array, passes: int) -> list[int]:
-        """Train on the instances in order, and return the program's predictions by pass."""
         _program()
         sizes = np.diff(Y.indptr)
         wrong = np.flatnonzero(sizes != 1)

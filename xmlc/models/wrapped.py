@@ -61,6 +61,10 @@ class Wrapped(SparseProbabilityEstimator):
     varied_, always_ : ndarray of int
         The labels that it has learned, and those that every training instance has.
 
+    See Also
+    --------
+    xmlc.models.base.SparseProbabilityEstimator : Base class of your own estimators.
+
     Examples
     --------
     >>> import numpy as np
@@ -286,7 +290,6 @@ def adapt(
 
 
 def _constructed(value: Any, key: str, values: Hyperparameters) -> Any:
-    """Return the value of hyperparameter ``key``, with class names replaced by estimators."""
     if isinstance(value, list):
         return [_constructed(one, key, {}) for one in value]
     if not (isinstance(value, str) and INNER.fullmatch(value)):
@@ -336,7 +339,6 @@ def with_label_sets(estimator: Any) -> str:
 
 
 def _tags(estimator: Any) -> Any:
-    """Return the tags of a scikit-learn estimator, or None for any other or an invalid one."""
     if not type(estimator).__module__.startswith("sklearn."):
         return None
     try:

@@ -191,7 +191,6 @@ def _line(file: Path, keys: Keys) -> int:
 
 
 def _misfits(value: Any, kind: Any, place: Keys, strict: bool) -> list[Misfit]:
-    """Return the innermost parts of wrong types, with messages."""
     inner: list[Misfit] = []
     fields = fields_of(kind)
     if isinstance(value, dict) and fields:

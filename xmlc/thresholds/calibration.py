@@ -59,10 +59,18 @@ class IsotonicCalibration(Estimator):
         Y : boolean CSR, shape (n, m)
             Their label sets.
 
+        Returns
+        -------
+        self
+
         Raises
         ------
         XmlcError
             If the shapes differ, or an estimate is not in 0 .. 1.
+
+        See Also
+        --------
+        transform
         """
         given = spe
         spe, Y = checked_pair(spe, Y)
@@ -84,7 +92,25 @@ class IsotonicCalibration(Estimator):
         return self
 
     def transform(self, spe: Matrix) -> CSR:
-        """Return calibrated estimates, csr_array of float32, shape (n, m)."""
+        """Return calibrated estimates.
+
+        Parameters
+        ----------
+        spe : csr_array of float32, shape (n, m)
+
+        Returns
+        -------
+        csr_array of float32, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            As for `fit`.
+
+        See Also
+        --------
+        fit
+        """
         self._check_learned("curves_")
         self._check_names(spe)
         spe = as_estimates(spe, np.float32)

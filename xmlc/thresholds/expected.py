@@ -145,10 +145,18 @@ class ExpectedF(ThresholdMethod):
         Y : None
             Ignored, but passed by scikit-learn.
 
+        Returns
+        -------
+        self
+
         Raises
         ------
         XmlcError
             If an estimate is not in 0 .. 1, or a hyperparameter is out of its range.
+
+        See Also
+        --------
+        predict
         """
         if self.zero_division not in (0, 1):
             raise InvalidParameterError(

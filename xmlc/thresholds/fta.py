@@ -42,7 +42,7 @@ def count_fixed(spe, truth, start, end, fixed, lower, positives, hits, predicted
 
 @hyperparameters
 class FTA(OnePassMethod):
-    """The best of a few fixed thresholds 1/c, or max(1/c, nu_j) with lower bounds nu_j.
+    """The best of a few fixed thresholds 1/c, or max(1/c, nu_j) (plt2016, Section 4.2).
 
     Parameters
     ----------
@@ -88,6 +88,8 @@ class FTA(OnePassMethod):
     >>> fta = FTA(grid=[2, 4, 8]).fit(spe, Y)
     >>> fta.thresholds_, fta.scores_.round(3)
     (array([0.25, 0.25], dtype=float32), array([0.333, 1.   , 0.833]))
+    >>> FTA(grid=[2, 4, 8]).partial_fit(spe[:1], Y[:1]).partial_fit(spe[1:], Y[1:]).thresholds_
+    array([0.25, 0.25], dtype=float32)
     """
 
     _changeable = ("label_wise", "n_jobs")

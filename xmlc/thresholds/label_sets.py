@@ -88,6 +88,10 @@ class LabelSets(Estimator):
         prior : ndarray of shape (m,), optional
             Share of the training set that carries each label (`xmlc.thresholds.priors`).
 
+        Returns
+        -------
+        self
+
         Raises
         ------
         XmlcError
@@ -98,6 +102,10 @@ class LabelSets(Estimator):
         -----
         UserWarning
             If ``Y`` is None and the sum of the estimates shows that they cannot be probabilities.
+
+        See Also
+        --------
+        predict
         """
         check_hyperparameters(self)
         self._remember_names(spe)
@@ -163,17 +171,25 @@ class LabelSets(Estimator):
         return self.calibration_.before(self.thresholds_)
 
     def predict(self, spe: Matrix) -> CSR:
-        """Predict label sets, boolean CSR of shape (n, m).
+        """Predict label sets.
 
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
             Estimates before calibration.
 
+        Returns
+        -------
+        csr_array of bool, shape (n, m)
+
         Raises
         ------
         XmlcError
             If the number of labels differs from ``fit``, or an estimate is not in 0 .. 1.
+
+        See Also
+        --------
+        fit
         """
         self._check_learned("method_")
         self._check_names(spe)

@@ -77,7 +77,6 @@ def sets_above(Y: CSR, spe: CSR, thresholds: float | np.ndarray) -> Blocks:
 
 
 def _above(spe: CSR, limits: np.ndarray) -> CSR:
-    """Predict the labels whose estimates exceed their ``limits``, in float32."""
     counts = np.empty(spe.shape[0], dtype=np.int64)
     kept = np.empty(spe.nnz, dtype=np.uint32)
     kept = kept[: copy_above(*kernel_csr(spe), limits, counts, kept)].copy()
@@ -96,7 +95,32 @@ class ThresholdMethod(Estimator):
     thresholds_: np.ndarray
 
     def predict(self, spe: Matrix) -> CSR:
-        """Predict by the learned thresholds, boolean CSR of shape (n, m)."""
+        """Predict by the learned thresholds.
+
+        Parameters
+        ----------
+        spe : csr_array of float32, shape (n, m)
+
+        Returns
+        -------
+        csr_array of bool, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            As for `xmlc.thresholds.apply_thresholds`.
+
+        See Also
+        --------
+        xmlc.thresholds.apply_thresholds
+
+        Examples
+        --------
+        >>> from xmlc.thresholds import FTA
+        >>> fta = FTA(grid=[2, 4]).fit([[0.6, 0.3], [0.1, 0.2]], [[1, 1], [0, 0]])
+        >>> fta.predict([[0.3, 0.2]]).toarray().astype(int).tolist()
+        [[1, 0]]
+        """
         self._check_learned("thresholds_")
         self._check_names(spe)
         return apply_thresholds(spe, self.thresholds_)

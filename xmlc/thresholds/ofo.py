@@ -40,7 +40,7 @@ def follow_online_f(spe, truth, start, end, a, b, lower, thresholds):
 
 @hyperparameters
 class OFO(OnePassMethod):
-    """Thresholds a_j / b_j by online F-measure optimisation, in one pass over the validation set.
+    """Thresholds a_j / b_j by online F-measure optimisation, in one pass (plt2016, Section 4.3).
 
     Parameters
     ----------
@@ -73,6 +73,8 @@ class OFO(OnePassMethod):
     >>> spe = [[0.6, 0.3], [0.4, 0.2], [0.1, 0.1]]
     >>> Y = [[1, 1], [1, 0], [0, 0]]
     >>> OFO(a=1, b=4).fit(spe, Y).thresholds_
+    array([0.375     , 0.33333334], dtype=float32)
+    >>> OFO(a=1, b=4).partial_fit(spe[:1], Y[:1]).partial_fit(spe[1:], Y[1:]).thresholds_
     array([0.375     , 0.33333334], dtype=float32)
     """
 

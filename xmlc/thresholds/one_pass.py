@@ -65,7 +65,26 @@ class OnePassMethod(ThresholdMethod):
     _counted: Any = None  # counters of all instances since the last ``fit``
 
     def fit(self, spe: Matrix, Y: Matrix) -> Self:
-        """Forget earlier instances and learn the thresholds, with parameters of `STO.fit`."""
+        """Forget earlier instances and learn the thresholds.
+
+        Parameters
+        ----------
+        spe, Y
+            As for `xmlc.thresholds.STO.fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        XmlcError
+            As for `xmlc.thresholds.STO.fit`.
+
+        See Also
+        --------
+        partial_fit
+        """
         pair = checked_pair(spe, Y)
         self._counted = None
         self._remember_names(spe)
@@ -80,15 +99,23 @@ class OnePassMethod(ThresholdMethod):
         Parameters
         ----------
         spe : csr_array of float32, shape (n, m)
-            Estimates in (0, 1], ignored unless they exceed `min_probabilities`.
+            Estimates in (0, 1].
         Y : boolean CSR, shape (n, m)
             Label sets of the instances.
+
+        Returns
+        -------
+        self
 
         Raises
         ------
         XmlcError
             For the reasons of ``fit``, or if the number of labels or a hyperparameter that affects
             the counts has changed.
+
+        See Also
+        --------
+        fit, xmlc.thresholds.fit_in_one_pass
         """
         pair = checked_pair(spe, Y)
         n_labels = pair[1].shape[1]

@@ -88,6 +88,8 @@ class OutOfFold(Estimator):
     >>> model = OutOfFold(BinaryRelevance(C=1.0), "fta").fit(X, Y)
     >>> model.predict([[0.1], [0.9]]).toarray().astype(int).tolist()
     [[1, 0], [0, 1]]
+    >>> model.predict_proba([[0.1]], threshold=0.5).toarray().round(2)
+    array([[0.84, 0.  ]], dtype=float32)
     """
 
     estimator: Any
@@ -108,11 +110,19 @@ class OutOfFold(Estimator):
         Y : sparse or dense boolean array, shape (n, m)
             Label sets, in a form that the estimator accepts.
 
+        Returns
+        -------
+        self
+
         Raises
         ------
         XmlcError
             If there are fewer instances than folds, the numbers of instances differ, an estimate is
             not in 0 .. 1, or a hyperparameter is out of its range.
+
+        See Also
+        --------
+        predict
         """
         check_hyperparameters(self)
         for name in ("fit", "predict_proba"):
@@ -171,14 +181,54 @@ class OutOfFold(Estimator):
         return self
 
     def predict_proba(self, X: Any, threshold: float | np.ndarray | None = None) -> CSR:
-        """Return estimates above a threshold (default: ``self.threshold``), float32 CSR (n, m)."""
+        """Return the model's estimates above a threshold.
+
+        Parameters
+        ----------
+        X
+            As for `fit`.
+        threshold : float, ndarray of shape (m,), or None
+            None is the hyperparameter.
+
+        Returns
+        -------
+        csr_array of float32, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            The estimator is not fitted, or an argument has a wrong shape or an invalid value.
+
+        See Also
+        --------
+        predict
+        """
         self._check_learned("estimator_")
         if threshold is None:
             threshold = self.threshold
         return estimates_above(self.estimator_, X, threshold, self.n_labels_)
 
     def predict(self, X: Any) -> CSR:
-        """Return the labels whose estimates exceed their thresholds, boolean CSR (n, m)."""
+        """Return the labels whose estimates exceed their thresholds.
+
+        Parameters
+        ----------
+        X
+            As for `fit`.
+
+        Returns
+        -------
+        csr_array of bool, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            As for `predict_proba`.
+
+        See Also
+        --------
+        predict_proba
+        """
         self._check_learned("estimator_")
         return apply_thresholds(self.predict_proba(X, self.thresholds_), self.thresholds_)
 

@@ -67,7 +67,26 @@ class CommonThreshold(ThresholdMethod):
     n_jobs: int | None = None
 
     def fit(self, spe: Matrix, Y: Matrix) -> Self:
-        """Learn the threshold, with parameters and errors of `STO.fit`."""
+        """Learn the threshold.
+
+        Parameters
+        ----------
+        spe, Y
+            As for `xmlc.thresholds.STO.fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        XmlcError
+            As for `xmlc.thresholds.STO.fit`.
+
+        See Also
+        --------
+        predict
+        """
         given = spe
         spe, Y = checked_pair(spe, Y)
         self._remember_names(given)
@@ -82,7 +101,6 @@ class CommonThreshold(ThresholdMethod):
         return self
 
     def _best_of_instances(self, candidates: Candidates, spe: CSR, Y: CSR) -> np.ndarray:
-        """Return the best threshold for the mean over instances, float32 (1,)."""
         # Trailing instances without estimates and labels do not affect the choice
         in_use = np.flatnonzero((np.diff(spe.indptr) > 0) | (np.diff(Y.indptr) > 0))
         n = 0

@@ -56,9 +56,9 @@ class STO(ThresholdMethod):
     """The threshold of each label with the highest F-measure on the validation set, by sorting.
 
     With ``kappa=0`` and an SPE that contains every estimate, it maximises the validation macro-F
-    exactly. Among thresholds with equal F, the highest is chosen, which predicts the fewest labels.
-    If the empty prediction is best for a label, its threshold is its largest estimate, and a label
-    without estimates above kappa_j gets kappa_j.
+    exactly (plt2016, Section 4.1). Among thresholds with equal F, the highest is chosen, which
+    predicts the fewest labels. If the empty prediction is best for a label, its threshold is its
+    largest estimate, and a label without estimates above kappa_j gets kappa_j.
 
     The method reads the estimates twice, and looks each up among the sorted estimates of its
     label's positives. Memory takes one block of estimates and 24 bytes for each positive.
@@ -107,11 +107,19 @@ class STO(ThresholdMethod):
         Y : boolean CSR, shape (n, m)
             Label sets of the validation set.
 
+        Returns
+        -------
+        self
+
         Raises
         ------
         XmlcError
             If the shapes differ, an estimate is not in 0 .. 1, or a hyperparameter is out of its
             range.
+
+        See Also
+        --------
+        predict
         """
         pair = checked_pair(spe, Y)
         self._remember_names(spe)

@@ -27,7 +27,22 @@ from xmlc.thresholds.sto import STO, candidates_of
 class GridPoint(NamedTuple):
     """The thresholds for a value c of the grid C, of which Figure 1 in plt2016 shows 1/c.
 
-    ``a`` and ``b`` are the input parameters of OFO.
+    Attributes
+    ----------
+    thresholds : ndarray of float32, shape (m,)
+    c, a, b : float or None
+        The value c, and the input parameters of OFO.
+
+    See Also
+    --------
+    register
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from xmlc.thresholds.sweeps import GridPoint
+    >>> GridPoint(np.array([0.5], dtype=np.float32), c=2).c
+    2
     """
 
     thresholds: np.ndarray
@@ -56,8 +71,39 @@ def register(name: str, measure: str = "macro_f") -> Callable[[SweepFunction], S
     ``spe`` and ``Y`` are validation estimates and label sets, ``priors`` the labels' shares in the
     training split, and ``grid`` the set C. Points with the fewest predictions (small c) must come
     first, because the first of equal scores is chosen. A sweep yields one vector of thresholds at a
-    time, so a grid of any size fits in memory. A grid point is chosen by ``measure``, a name in
-    ``xmlc.metrics.classification.TUNABLE``.
+    time, so a grid of any size fits in memory.
+
+    Parameters
+    ----------
+    name : str
+        New name of the method.
+    measure : str
+        Name in ``xmlc.metrics.classification.TUNABLE`` of the measure that chooses a point.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    XmlcError
+        The name is taken, or the measure is unknown.
+
+    See Also
+    --------
+    xmlc.thresholds.tune, GridPoint
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from xmlc.thresholds import tune
+    >>> from xmlc.thresholds.sweeps import GridPoint, METHODS, register
+    >>> @register("half")
+    ... def sweep_half(spe, Y, priors, grid):
+    ...     yield GridPoint(np.full(Y.shape[1], 0.5, dtype=np.float32))
+    >>> tune("half", [[0.6, 0.3]], [[1, 0]]).thresholds
+    array([0.5, 0.5], dtype=float32)
+    >>> _ = METHODS.pop("half")
     """
 
     def add(sweep: SweepFunction) -> SweepFunction:
@@ -74,9 +120,26 @@ def register(name: str, measure: str = "macro_f") -> Callable[[SweepFunction], S
 
 
 class Tried(NamedTuple):
-    """A grid point with its scores on the validation set, and on the test set if wanted.
+    """A grid point with its scores.
 
-    Those on the validation set are macro-F, and the measure that chooses a point if it is another.
+    Attributes
+    ----------
+    c, a, b : float or None
+        As in `GridPoint`.
+    validation : dict of str to float
+        Macro-F on the validation set, and the measure that chooses a point if it is another.
+    test : dict of str to float, or None
+        Scores on the test set, if wanted.
+
+    See Also
+    --------
+    Tuned
+
+    Examples
+    --------
+    >>> from xmlc.thresholds.sweeps import Tried
+    >>> Tried(2, None, None, {"macro_f": 0.5}, None).validation["macro_f"]
+    0.5
     """
 
     c: float | None
@@ -87,7 +150,27 @@ class Tried(NamedTuple):
 
 
 class Tuned(NamedTuple):
-    """All grid points in the order of the sweep, the index of the best, and its thresholds."""
+    """The result of `xmlc.thresholds.tune`.
+
+    Attributes
+    ----------
+    grid : list of Tried
+        All points in the order of the sweep.
+    best : int
+        Index of the best point.
+    thresholds : ndarray of float32, shape (m,)
+        Its thresholds.
+
+    See Also
+    --------
+    xmlc.thresholds.tune, Tried
+
+    Examples
+    --------
+    >>> from xmlc.thresholds import tune
+    >>> tune("fta", [[0.6, 0.3], [0.4, 0.2]], [[1, 1], [1, 0]]).best
+    0
+    """
 
     grid: list[Tried]
     best: int
@@ -275,7 +358,6 @@ def sweep_ofo_ab(spe: CSR, Y: CSR, priors: np.ndarray, grid: Sequence[float]) ->
 def _run_ofo(
     spe: CSR, Y: CSR, priors: np.ndarray, points: Iterable[tuple[float, float, float]]
 ) -> GridPoints:
-    """Yield the thresholds of OFO for each grid point (a, b, c)."""
     nu = lower_bounds(priors)
     blocks = instances(spe, Y)
     for a, b, c in points:

@@ -204,7 +204,6 @@ def _with_labels(
 
 
 def _codes(listed: str) -> dict[str, float]:
-    """Return the numeric code of each value of a nominal attribute."""
     values = [_unquoted(value) for value in _cells(listed)]
     for read in (decimal, truth):
         with suppress(LineError):
@@ -213,7 +212,6 @@ def _codes(listed: str) -> dict[str, float]:
 
 
 def _cells(text: str) -> list[str]:
-    """Split a row at its commas, except commas within quotes."""
     if "'" not in text and '"' not in text:
         return [cell.strip(BLANKS) for cell in text.split(",")]
     cells = []

@@ -24,7 +24,7 @@ from xmlc.kernels.csr import CSR
 
 
 def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
-    """Read five files with one number on each line, in which LdSM's authors publish delicious.
+    r"""Read five files with one number on each line, in which LdSM's authors publish delicious.
 
     Ids start from 1, as their program (ldsm2020) expects, and the lines may be in any order.
 
@@ -46,6 +46,22 @@ def read_coordinates(files: Sequence[Path]) -> tuple[CSR, CSR]:
     XmlcError
         If a line is not a valid number, files that belong together have different lengths, a
         feature is repeated, or an instance number exceeds the number of lines.
+
+    See Also
+    --------
+    xmlc.data.load : Reads all other formats.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from xmlc.data.formats import read_coordinates
+    >>> files = [Path(tempfile.mkdtemp()) / f"{number}.txt" for number in range(5)]
+    >>> for file, column in zip(files, ["1 2", "1 1", "0.5 2", "1 2", "2 1"]):
+    ...     _ = file.write_text("\n".join(column.split()))
+    >>> X, Y = read_coordinates(files)
+    >>> X.toarray().tolist(), Y.toarray().tolist()
+    ([[0.5], [2.0]], [[False, True], [True, False]])
     """
     rows, features, values, label_rows, labels = files
     row_ids = _column(rows, _id, np.int32)

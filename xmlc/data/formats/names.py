@@ -193,7 +193,6 @@ def _refuse_multi_hot(values: list[Any]) -> None:
 
 
 def _flag(name: Any, flag: Any) -> bool:
-    """Return whether a text has a label, by the label's flag (0, 1, false or true)."""
     if isinstance(flag, str) or flag not in (0, 1):
         raise LineError(f"{shown(flag)} for label {quoted(name)}", "0, 1, false or true")
     return bool(flag)

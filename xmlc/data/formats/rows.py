@@ -295,7 +295,6 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
 
 
 def _expectation(code: int, layout: RowFormat, column: str) -> str:
-    """Return the expected text of a message, by error code and name of the ids."""
     first = layout.label_base
     hint = ""
     if first == 0:

@@ -46,18 +46,36 @@ HEADINGS = set(
 
 
 class Columns(NamedTuple):
-    """The columns (CSV and TSV) or keys (JSON) of text, labels and other values to keep."""
+    """The columns (CSV and TSV) or keys (JSON) of text, labels and other values to keep.
+
+    Attributes
+    ----------
+    text, labels : str
+        If no column has the default name of the labels, Annif's names are tried.
+    separator : str or None
+        Separator at which a cell of labels is split. With None, a cell contains JSON, or names with
+        semicolons between them, and cells that seem to have another form are refused.
+    delimiter : str or None
+        Delimiter between columns. With None, it is a tab in TSV, and in CSV the one of ``,;|`` and
+        the tab that the header shows.
+    keep : tuple of str
+        Columns or keys whose values are kept with each text.
+
+    See Also
+    --------
+    documents
+
+    Examples
+    --------
+    >>> from xmlc.data.formats.texts import Columns
+    >>> Columns(labels="topics").text
+    'text'
+    """
 
     text: str = "text"
-    #: If no column has the default name, Annif's names are tried.
     labels: str = "labels"
-    #: Separator at which a cell of labels is split. With None, a cell contains JSON, or names with
-    #: semicolons between them, and cells that seem to have another form are refused.
     separator: str | None = None
-    #: Delimiter between columns. With None, it is a tab in TSV, and in CSV the one of ``,;|`` and
-    #: the tab that the header shows.
     delimiter: str | None = None
-    #: Columns or keys whose values are kept with each text.
     keep: tuple[str, ...] = ()
 
 
@@ -65,7 +83,26 @@ USUAL = Columns()
 
 
 class Document(NamedTuple):
-    """A text and the distinct names of its labels, without blanks at either end."""
+    """A text and its labels.
+
+    Attributes
+    ----------
+    text : str
+    labels : list of str
+        Distinct names, without blanks at either end.
+    kept : tuple
+        Values of the columns to keep.
+
+    See Also
+    --------
+    documents
+
+    Examples
+    --------
+    >>> from xmlc.data.formats.texts import Document
+    >>> Document("boil rice", ["cooking"]).labels
+    ['cooking']
+    """
 
     text: str
     labels: list[str]
@@ -107,6 +144,10 @@ def documents(
     labelled : bool
         Whether to read the labels.
 
+    Yields
+    ------
+    Document
+
     Raises
     ------
     XmlcError
@@ -119,6 +160,20 @@ def documents(
         If at least half of the texts have no label, no label has two texts, the only labels are 0
         and 1, a label seems to be a missing value, the labels seem to have another separator, or
         the first line of a TSV looks like a header.
+
+    See Also
+    --------
+    xmlc.TextClassifier
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from xmlc.data.formats.texts import documents
+    >>> file = Path(tempfile.mkdtemp()) / "train.csv"
+    >>> _ = file.write_text("text,labels\nboil rice,cooking;food\n")
+    >>> next(documents(file)).labels
+    ['cooking', 'food']
     """
     format = format or format_of(path)
     _check_options(path, format, columns)
@@ -153,7 +208,6 @@ def format_of(path: Path) -> str:
 
 
 def _check_options(path: Path, format: str, columns: Columns) -> None:
-    """Raise an error if the format is unknown or has no use for an option."""
     if format not in READERS:
         found = f"format {format!r}"
         if not format:
@@ -176,7 +230,6 @@ def _check_options(path: Path, format: str, columns: Columns) -> None:
 
 
 def _advice(format: str, columns: Columns, names: LabelNames) -> str:
-    """Return a sentence about how a format writes labels."""
     if format == "fasttext":
         return f"Labels are words that begin with {FASTTEXT}."
     source = repr(columns.labels)
@@ -300,7 +353,6 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
 
 
 def _headings(line: str, delimiter: str) -> list[str]:
-    """Return the names of columns in a line."""
     return [name.strip(BLANKS).strip('"') for name in line.split(delimiter)]
 
 
@@ -311,7 +363,6 @@ def _rows(
     names: LabelNames | None,
     delimiter: str,
 ) -> Documents:
-    """Yield the documents in a table with a header and quoted cells."""
     rows = table_rows(lines, path, delimiter)
     line, header = next(rows, (1, []))
     if not header:
@@ -399,7 +450,6 @@ def _json(
     columns: Columns,
     names: LabelNames | None,
 ) -> Documents:
-    """Yield the documents in a file of JSON objects."""
     for place, row in _objects(lines, path):
         for key in (columns.text, *columns.keep):
             if key not in row:
@@ -437,7 +487,6 @@ def _objects(lines: Iterator[str], path: Path) -> Iterator[tuple[str, dict[str, 
 
 
 def _array(text: str, path: Path, line: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of a JSON array that begins in ``line`` of the file."""
     position = _behind_space(text, text.index("[") + 1)
     counted = 0
     has_next = not text.startswith("]", position)
@@ -463,14 +512,12 @@ def _array(text: str, path: Path, line: int) -> Iterator[tuple[str, dict[str, An
 
 
 def _behind_space(text: str, position: int) -> int:
-    """Return the position after white space of JSON."""
     while position < len(text) and text[position] in " \t\r\n":
         position += 1
     return position
 
 
 def _decoded(text: str, start: int, place: str) -> tuple[dict[str, Any], int]:
-    """Return the JSON object at a position, and the position after it."""
     problem: object = "no object"
     try:
         value, end = DECODER.raw_decode(text, start)

@@ -64,6 +64,17 @@ class SyntheticModel:
     XmlcError
         If a number is out of its range, or instances trigger too few labels for
         ``labels_per_instance``.
+
+    See Also
+    --------
+    xmlc.data.synthetic.subjects.SubjectTexts
+
+    Examples
+    --------
+    >>> from xmlc.data.synthetic.labels import SyntheticModel
+    >>> X, Y, P = SyntheticModel(n_features=500, n_labels=50).draw(0, 10)
+    >>> X.shape, Y.shape, bool(P.max() <= 1)
+    ((10, 500), (10, 50), True)
     """
 
     def __init__(
@@ -123,6 +134,10 @@ class SyntheticModel:
         ------
         XmlcError
             If the range of rows is empty or starts below 0.
+
+        See Also
+        --------
+        xmlc.data.synthetic.subjects.SubjectTexts
         """
         shape = (self.n_features, self.n_labels)
         X, Y, P = draw_with_posteriors(

@@ -68,6 +68,17 @@ class SubjectTexts:
         Average number of words of a text, of which repeated ones are stored once.
     seed : int
         At least 0.
+
+    See Also
+    --------
+    xmlc.data.synthetic.labels.SyntheticModel : A model with known features of each label.
+
+    Examples
+    --------
+    >>> from xmlc.data.synthetic.subjects import SubjectTexts
+    >>> X, Y, P = SubjectTexts(n_features=500, n_labels=50).draw(0, 10)
+    >>> X.shape, Y.shape, bool(P.max() <= 1)
+    ((10, 500), (10, 50), True)
     """
 
     def __init__(
@@ -109,7 +120,7 @@ class SubjectTexts:
 
         See Also
         --------
-        xmlc.data.synthetic.labels.SyntheticModel : a model with known features of each label.
+        xmlc.data.synthetic.labels.SyntheticModel
         """
         further_subjects = max(SUBJECTS_PER_LABEL * self.labels_per_instance - 1, 0.1)
         shape = (self.n_features, self.n_labels)

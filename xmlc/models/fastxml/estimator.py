@@ -84,7 +84,7 @@ class FastXML(AveragedForest):
     random_state : int
         Seed, with a separate stream for each tree.
     n_jobs : int or None
-        Number of threads, None for numba's, -1 for all cores, which does not change the result.
+        Number of threads (`xmlc.core.threads.resolve_threads`), without effect on the result.
         Fewer grow large trees, which together take at most about 8 GB.
 
     Attributes
@@ -113,6 +113,8 @@ class FastXML(AveragedForest):
     >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
     >>> labels.tolist(), scores.round(2)
     ([[0, 1]], array([[0.5, 0.5]], dtype=float32))
+    >>> model.trees(1).predict_proba([[1, 0]]).toarray()
+    array([[0.5, 0.5, 0.5]], dtype=float32)
     """
 
     FIELDS = (

@@ -123,7 +123,7 @@ class LdSM(AveragedForest):
     random_state : int
         Seed, with a separate stream for each tree.
     n_jobs : int or None
-        Number of threads, None for numba's, -1 for all cores, which does not change the result.
+        Number of threads (`xmlc.core.threads.resolve_threads`), without effect on the result.
         Fewer grow large trees, which together take at most about 8 GB.
 
     Attributes
@@ -144,8 +144,7 @@ class LdSM(AveragedForest):
     -----
     Every instance gets a constant feature. A node stays a leaf if its instances together have only
     one label or, as in the authors' program, if its regressors leave a child empty or send all
-    instances to one child. A training thread takes about 8 bytes per non-zero of X, plus 16 d M
-    bytes and its tree, in addition to the data and the forest, unless `fit_to_disk` writes it.
+    instances to one child.
 
     Examples
     --------
@@ -155,6 +154,8 @@ class LdSM(AveragedForest):
     >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
     >>> labels.tolist(), scores.round(2)
     ([[0, 2]], array([[1., 1.]], dtype=float32))
+    >>> model.trees(1).predict_proba([[1, 0]]).toarray()
+    array([[1., 0., 1.]], dtype=float32)
     """
 
     MODEL_FORMAT = 2

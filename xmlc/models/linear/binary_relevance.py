@@ -15,7 +15,10 @@ from xmlc.models.linear.label_logistic import LabelLogistic, linear_scores
 class BinaryRelevance(LabelLogistic):
     """Binary relevance: one regularised logistic regression for each label (gfm2011, Section 4).
 
-    `xmlc.models.linear.label_logistic.LabelLogistic` has the parameters and attributes.
+    Parameters
+    ----------
+    C, C_grid, folds, common, standardize, random_state, n_jobs
+        As in `xmlc.models.linear.label_logistic.LabelLogistic`, which also has the attributes.
 
     See Also
     --------

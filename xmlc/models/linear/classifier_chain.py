@@ -68,6 +68,8 @@ class ProbabilisticClassifierChain(LabelLogistic):
     >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
     >>> labels.tolist(), scores.round(2)
     ([[2, 0]], array([[0.96, 0.96]], dtype=float32))
+    >>> model.sample([[1, 0]], n_samples=3).toarray().astype(int).tolist()
+    [[1, 0, 1], [1, 0, 1], [1, 0, 1]]
     """
 
     FIELDS = (
@@ -95,6 +97,15 @@ class ProbabilisticClassifierChain(LabelLogistic):
         csr_array of bool, shape (n * n_samples, m)
             Rows i * n_samples to (i + 1) * n_samples - 1 belong to instance i. Their random numbers
             depend on ``random_state`` and on i.
+
+        Raises
+        ------
+        XmlcError
+            As for `predict_proba`, or ``n_samples`` is below 1.
+
+        See Also
+        --------
+        xmlc.inference.Samples
         """
         X = self._instances(X)
         if n_samples is None:
@@ -137,7 +148,6 @@ class ProbabilisticClassifierChain(LabelLogistic):
         return top_k_of_row(labels, shares, k, label_weights)
 
     def _training_data(self, X: Matrix, Y: Matrix) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return the checked training data, with the labels in the order of the chain."""
         X, Y = super()._training_data(X, Y)
         if self.order == "reversed":
             Y = Y[:, ::-1]

@@ -76,6 +76,16 @@ class LabelLogistic(SparseProbabilityEstimator):
     decrements_ : ndarray of float64, shape (m,)
         Squared Newton decrement at the end of training, relative to the objective: twice the
         decrease that a further Newton step would bring. NaN for a label that is not trained.
+
+    See Also
+    --------
+    xmlc.models.BinaryRelevance, xmlc.models.ProbabilisticClassifierChain
+
+    Examples
+    --------
+    >>> from xmlc.models import BinaryRelevance
+    >>> BinaryRelevance().fit([[1, 0], [0, 1]] * 3, [[1, 0, 1], [0, 1, 0]] * 3).C_.tolist()
+    [5.0, 5.0, 5.0]
     """
 
     FIELDS: ClassVar[tuple[Field, ...]] = (

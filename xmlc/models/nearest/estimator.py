@@ -84,7 +84,7 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         Exponent of the Jaccard similarity, 0 for the cosine similarity. None selects 1, or 0 if its
         P@1 is better on up to 10,000 training instances, none of which is its own neighbour.
     n_jobs : int, optional
-        Number of threads, see `xmlc.core.threads.resolve_threads`.
+        Number of threads (`xmlc.core.threads.resolve_threads`), without effect on the result.
 
     Attributes
     ----------
@@ -112,6 +112,8 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
     >>> labels.tolist(), scores.round(2)
     ([[0, 2]], array([[1., 1.]], dtype=float32))
+    >>> model.neighbours([[1, 0]])[0][0, :4].tolist()
+    [0, 2, 4, -1]
     """
 
     MODEL_FORMAT = 2
@@ -129,20 +131,10 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
 
     @all_or_nothing
     def fit(self, X: Matrix, Y: Matrix, sample_weight: ArrayLike | None = None) -> Self:
-        """Index the training instances and store their label sets.
+        """Index the training instances, whose Euclidean lengths do not matter, and store their
+        label sets.
 
-        Parameters
-        ----------
-        X : CSR, shape (n, d)
-            Instances, whose Euclidean lengths do not matter.
-        Y : boolean CSR, shape (n, m)
-        sample_weight : array-like of float, shape (n,), optional
-            Such as the number of copies of each instance. Weight 0 leaves it out.
-
-        Raises
-        ------
-        XmlcError
-            A hyperparameter is out of its range, or the training data is empty.
+        See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
         X, Y, weights = self._weighted_data(X, Y, sample_weight)
         if X.shape[0] > np.iinfo(np.int32).max:
@@ -204,6 +196,15 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
             Neighbours, nearest first, and -1 for missing ones. Ties go to the smaller number.
         similarities : ndarray of float32, shape (n, S)
             Their similarities, 0 for missing ones.
+
+        Raises
+        ------
+        XmlcError
+            As for `predict_proba`.
+
+        See Also
+        --------
+        predict_top_k
         """
         numbers, similarities = self._by_tasks(X, lambda *found: found, "searching")
         missing = ((0, 0), (0, int(self.S) - numbers.shape[1]))

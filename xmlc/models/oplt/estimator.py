@@ -66,7 +66,6 @@ from xmlc.models.trees.representations import label_representations
 
 INSTANCES_PER_CALL = 8192  # instances between updates of the progress display
 
-
 Policy = Literal["best_greedy", "random"]
 Balance = Literal["ratio", "printed"]
 Growth = Literal["paper", "program"]
@@ -117,8 +116,7 @@ class OPLT(SparseProbabilityEstimator):
     first_max_leaf : int or None
         ``max_leaf`` of the first tree if that differs. The authors' script for OPLT-W uses 50.
     weight_threshold : "auto", float or None
-        `fit` drops weights w with abs(w) <= weight_threshold, as in `PLT`. The authors' program
-        uses 0.1 when it saves a model.
+        `fit` drops weights w with abs(w) <= weight_threshold, as in `PLT`. The program has 0.1.
     online : bool
         Whether `partial_fit` can continue after `fit`. Such a model takes several times as much
         memory and keeps all weights: ``weight_threshold`` must be "auto" or None.
@@ -127,8 +125,7 @@ class OPLT(SparseProbabilityEstimator):
     random_state : int
         Seed of the order of the instances in `fit`, the random policy and the first tree.
     n_jobs : int or None
-        Number of threads for `fit` and prediction, see `xmlc.core.threads.resolve_threads`. A
-        stream is learned on one, because each instance changes the model for the next.
+        Number of threads for `fit` and prediction. A stream is learned on one.
 
     Attributes
     ----------
@@ -147,12 +144,6 @@ class OPLT(SparseProbabilityEstimator):
     --------
     PLT : The tree if all labels are known.
 
-    Notes
-    -----
-    A model that `fit` trained is as large as a `PLT` with the same tree. One that can learn more is
-    two to three times as large, with 8 to 12 bytes for each node and feature of the instances that
-    reached its parent, and another 4 for the copy that its first prediction adds.
-
     Examples
     --------
     >>> from xmlc.models import OPLT
@@ -161,6 +152,11 @@ class OPLT(SparseProbabilityEstimator):
     >>> labels, scores = model.predict_top_k([[1, 0]], k=2)
     >>> labels.tolist(), scores.round(2)
     ([[0, 2]], array([[0.91, 0.91]], dtype=float32))
+    >>> stream = OPLT().partial_fit(X[:3], Y[:3])
+    >>> stream.progressive_top_k(X[3:], Y[3:])[0].tolist()
+    [[1], [0], [1]]
+    >>> stream.to_plt().predict_top_k([[1, 0]], k=2)[0].tolist()
+    [[0, 2]]
     """
 
     # may change between calls of `partial_fit`, which does not use them
@@ -195,8 +191,7 @@ class OPLT(SparseProbabilityEstimator):
     def fit(self, X: Matrix, Y: Matrix) -> Self:
         """Forget all instances, and learn a training set in the same random order in all passes.
 
-        Parameters and errors are documented in
-        `xmlc.models.base.SparseProbabilityEstimator.fit`.
+        See `xmlc.models.base.SparseProbabilityEstimator.fit` for parameters and errors.
         """
         X, Y = self._training_data(X, Y)
         x = self._bounded(X, X.shape[0] * self.epochs)
@@ -248,7 +243,6 @@ class OPLT(SparseProbabilityEstimator):
         self._begin_learning()
 
     def _first_tree(self, X: sparse.csr_array, Y: sparse.csr_array) -> LabelTree | None:
-        """Return a k-means tree over the labels in Y, or None without labels."""
         labels = np.unique(Y.indices)
         if labels.size == 0:
             return None
@@ -266,10 +260,13 @@ class OPLT(SparseProbabilityEstimator):
         Parameters
         ----------
         X : sparse or dense array, shape (n, d)
-            Instances. A data frame must have the columns of the first data frame, in the same
-            order.
+            Instances. A data frame must have the columns of the first one, in the same order.
         Y : sparse or dense boolean array, shape (n, m)
             Label sets. In a data frame, columns of new labels follow the columns of earlier labels.
+
+        Returns
+        -------
+        self
 
         Raises
         ------
@@ -277,6 +274,10 @@ class OPLT(SparseProbabilityEstimator):
             A value in the data or a hyperparameter is out of range, `fit` has learned without
             ``online``, or a hyperparameter of the tree or its training has changed since learning
             began.
+
+        See Also
+        --------
+        fit, progressive_top_k
         """
         self._learn_stream(X, Y)
         return self
@@ -284,14 +285,28 @@ class OPLT(SparseProbabilityEstimator):
     def progressive_top_k(self, X: Matrix, Y: Matrix, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Rank the k best labels of each instance before learning it, for progressive validation.
 
-        See Blum, Kalai and Langford (COLT 1999) and Section 5.2 of oplt2021. X and Y are documented
-        in `partial_fit`.
+        See Blum, Kalai and Langford (COLT 1999) and Section 5.2 of oplt2021.
+
+        Parameters
+        ----------
+        X, Y
+            As for `partial_fit`.
+        k : int
 
         Returns
         -------
         labels : ndarray of int32, shape (n, k)
             Labels, best first, then -1 if fewer than k have been seen.
         scores : ndarray of float32, shape (n, k)
+
+        Raises
+        ------
+        XmlcError
+            As for `partial_fit`.
+
+        See Also
+        --------
+        partial_fit
         """
         check("k", k, whole(1, MANY))
         return self._learn_stream(X, Y, int(k))
@@ -345,15 +360,22 @@ class OPLT(SparseProbabilityEstimator):
     def to_plt(self) -> PLT:
         """Return a fitted `PLT` with the current tree and weights.
 
+        Returns
+        -------
+        PLT
+
         Raises
         ------
         XmlcError
             None of the instances learned so far has a label.
+
+        See Also
+        --------
+        PLT
         """
         if self.labels_.size == 0:
             raise XmlcError(
-                "OPLT: found no label in the instances so far. Call partial_fit with labelled "
-                "instances."
+                "OPLT: found no label in the instances so far. Call partial_fit with labels."
             )
         plt = self._scaled_plt().set_params(unit_norm=self.unit_norm)
         for name in ("all_labelled_", "label_counts_", "n_counted_"):
@@ -366,8 +388,7 @@ class OPLT(SparseProbabilityEstimator):
         self._check_fitted()
         if self._model is not None:
             return np.flatnonzero(self._model.leaves != NONE)
-        label = self._kept_plt().tree_.label
-        return np.sort(label[label != NONE]).astype(np.int64)
+        return np.flatnonzero(self._kept_plt().tree_.leaf != NONE)
 
     @property
     def tree_(self) -> LabelTree:
@@ -391,7 +412,6 @@ class OPLT(SparseProbabilityEstimator):
         return np.array([n_nodes], dtype=np.int64)
 
     def _learn_stream(self, X: Matrix, Y: Matrix, k: int = 0) -> tuple[np.ndarray, np.ndarray]:
-        """Check new data, note their features and labels, and learn them."""
         check_hyperparameters(self)
         self.check_together()
         has_begun = self._is_fitted()

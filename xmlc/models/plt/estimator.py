@@ -149,8 +149,7 @@ class PLT(SparseProbabilityEstimator):
     random_state : int
         Seed of the tree, the sample and the order of the instances.
     n_jobs : int or None
-        Number of threads, on which the result does not depend. None is numba's number of threads,
-        -1 all cores.
+        Number of threads (`xmlc.core.threads.resolve_threads`), without effect on the result.
 
     Attributes
     ----------
@@ -228,6 +227,15 @@ class PLT(SparseProbabilityEstimator):
         -------
         PLT
             Not fitted.
+
+        Raises
+        ------
+        TypeError
+            A hyperparameter does not exist.
+
+        See Also
+        --------
+        Parabel
 
         Examples
         --------
@@ -410,7 +418,6 @@ class PLT(SparseProbabilityEstimator):
         ).over(labels)
 
     def _solver(self, n: float) -> Solver:
-        """Return the solver for instances whose weights sum to n."""
         if self.solver == "sgd":
             lam = self.lam
             if lam is None:

@@ -78,11 +78,23 @@ class TextClassifier(Estimator):
 
     Examples
     --------
+    >>> import tempfile
     >>> from xmlc import TextClassifier
     >>> texts = ["boil rice", "fry onions", "prune roses"]
-    >>> model = TextClassifier().fit(texts, [["cooking"], ["cooking"], ["garden"]])
+    >>> label_lists = [["cooking"], ["cooking"], ["garden"]]
+    >>> model = TextClassifier().fit(texts, label_lists)
     >>> model.predict(["roses"], 1)[0][0][0]
     'garden'
+    >>> model.predict_sets(["fry rice"]), model.score(texts, label_lists)
+    ([['cooking']], 1.0)
+    >>> folder = f"{tempfile.mkdtemp()}/model"
+    >>> model.save(folder)
+    >>> model = TextClassifier.load(folder)
+    >>> labels, scores = model.predict_top_k(["roses"], k=1)
+    >>> model.classes_[labels].tolist(), model.predict_proba(["roses"]).shape
+    ([['garden']], (1, 2))
+    >>> TextClassifier().partial_fit(texts, label_lists).classes_.tolist()
+    ['cooking', 'garden']
     """
 
     def __init__(
@@ -112,6 +124,10 @@ class TextClassifier(Estimator):
             Weight of each text, if the estimator accepts weights. Weight 0 leaves it out, and all
             others count equally in the vectorizer.
 
+        Returns
+        -------
+        self
+
         Raises
         ------
         XmlcError
@@ -122,6 +138,10 @@ class TextClassifier(Estimator):
         -----
         UserWarning
             Most of at least 30 texts have no feature in common with another text.
+
+        See Also
+        --------
+        partial_fit
         """
         check("measure", self.measure, MEASURE)
         texts, lists = checked_pairs(texts, label_lists, self.vectorizer)
@@ -156,11 +176,24 @@ class TextClassifier(Estimator):
     def partial_fit(self, texts: Iterable[str], label_lists: Iterable[Iterable[str]]) -> Self:
         """Learn from more texts, and add new label names to ``classes_``.
 
+        Parameters
+        ----------
+        texts, label_lists
+            As for `fit`.
+
+        Returns
+        -------
+        self
+
         Raises
         ------
         XmlcError
             The arguments are invalid (see `fit`), the estimator has no ``partial_fit``, the
             vectorizer learns a vocabulary, or a setting of either has changed since learning began.
+
+        See Also
+        --------
+        fit, xmlc.models.OPLT
         """
         check(
             "measure",
@@ -208,6 +241,19 @@ class TextClassifier(Estimator):
         k : int, optional
             Number of labels per text, or fewer if the estimator ranks fewer. By default, a text
             gets the label set of `predict_sets`, which may be empty.
+
+        Returns
+        -------
+        list of list of (str, float)
+
+        Raises
+        ------
+        XmlcError
+            The classifier is not fitted, or an argument is invalid.
+
+        See Also
+        --------
+        predict_sets, predict_top_k
         """
         model = self._fitted()
         if k is not None:
@@ -229,7 +275,25 @@ class TextClassifier(Estimator):
         """Return the k most probable labels of each text, as positions in ``classes_``, and their
         estimates.
 
-        See `xmlc.models.base.SparseProbabilityEstimator.predict_top_k` for parameters and result.
+        Parameters
+        ----------
+        texts : iterable of str
+        k, label_weights
+            As for `xmlc.models.base.SparseProbabilityEstimator.predict_top_k`.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (n, k)
+        scores : ndarray of float32, shape (n, k)
+
+        Raises
+        ------
+        XmlcError
+            As for `predict`.
+
+        See Also
+        --------
+        predict, predict_proba
         """
         model = self._fitted()
         X = self.features(texts)
@@ -241,9 +305,26 @@ class TextClassifier(Estimator):
     def predict_proba(
         self, texts: Iterable[str], threshold: float | np.ndarray = 0.0
     ) -> sparse.csr_array:
-        """Return the estimated probabilities above a threshold, csr_array of float32, shape (n, m).
+        """Return the estimated probabilities above a threshold.
 
-        Column j belongs to label ``classes_[j]``.
+        Parameters
+        ----------
+        texts : iterable of str
+        threshold : float or ndarray of shape (m,)
+
+        Returns
+        -------
+        csr_array of float32, shape (n, m)
+            Column j belongs to label ``classes_[j]``.
+
+        Raises
+        ------
+        XmlcError
+            As for `predict`.
+
+        See Also
+        --------
+        predict_top_k
         """
         return self._fitted().predict_proba(self.features(texts), threshold)
 
@@ -257,6 +338,19 @@ class TextClassifier(Estimator):
             By default, the label set of a text maximises ``measure``, whatever the other texts are.
             With one threshold, or one per label, it has the labels whose estimates exceed theirs. A
             fitted method, such as `xmlc.thresholds.LabelSets`, chooses from estimates above 1e-4.
+
+        Returns
+        -------
+        list of list of str
+
+        Raises
+        ------
+        XmlcError
+            As for `predict`.
+
+        See Also
+        --------
+        predict, xmlc.thresholds
         """
         if hasattr(thresholds, "predict"):
             sets = thresholds.predict(self.predict_proba(texts, MIN_PROBABILITY))
@@ -278,6 +372,19 @@ class TextClassifier(Estimator):
         ----------
         texts, label_lists
             As for `fit`.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        XmlcError
+            As for `predict`.
+
+        See Also
+        --------
+        xmlc.metrics
         """
         texts, lists = checked_pairs(texts, label_lists, self.vectorizer)
         best = self.predict_top_k(texts, 1)[0][:, 0]
@@ -313,6 +420,19 @@ class TextClassifier(Estimator):
         A text vectorizer of scikit-learn with plain values as settings becomes JSON and arrays. Any
         other becomes a joblib pickle, which may run code when loaded, so `load` then needs
         ``trusted=True``.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Raises
+        ------
+        XmlcError
+            As for `xmlc.models.base.SparseProbabilityEstimator.save`.
+
+        See Also
+        --------
+        load
         """
         self._fitted()
         with atomic_folder(path) as folder:
@@ -337,11 +457,19 @@ class TextClassifier(Estimator):
         trusted : bool
             Allow joblib pickles, which may run code from the folder.
 
+        Returns
+        -------
+        TextClassifier
+
         Raises
         ------
         XmlcError
             The folder has no text classifier, a file that was changed after `save`, or a pickle
             without ``trusted``.
+
+        See Also
+        --------
+        save, xmlc.load_model
         """
         folder = checked_path(path)
         if not (folder / DESCRIPTION).exists():

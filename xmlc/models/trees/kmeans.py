@@ -65,10 +65,27 @@ def kmeans_tree(
     n_jobs : int or None
         Number of threads, on which the tree does not depend.
 
+    Returns
+    -------
+    LabelTree
+
     Raises
     ------
     XmlcError
         ``arity`` is not a power of two, ``max_leaf`` is below 1, or there are no labels.
+
+    See Also
+    --------
+    xmlc.models.trees.random_complete_tree, xmlc.models.PLT
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from xmlc.models.trees.kmeans import kmeans_tree
+    >>> rows = csr_array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> tree = kmeans_tree(rows, arity=2, max_leaf=2, seed=0)
+    >>> sorted(sorted(tree.label[tree.parent == node].tolist()) for node in (1, 2))
+    [[0, 2], [1, 3]]
     """
     check_kmeans_shape(arity, max_leaf)
     max_leaf = largest_leaf(arity, max_leaf)
@@ -114,6 +131,27 @@ def largest_leaf(arity: int, max_leaf: int | None = None) -> int:
     relatively nearer to 100 than s is. So the lowest inner nodes have between 100 / sqrt(arity) and
     100 sqrt(arity) labels. A fixed limit of 100 would let a few labels add a whole level: 26,296
     labels in 256 nodes are 103 per node.
+
+    Parameters
+    ----------
+    arity : int
+        Degree of the inner nodes.
+    max_leaf : int or None
+
+    Returns
+    -------
+    int
+        ``max_leaf`` if it is given.
+
+    See Also
+    --------
+    kmeans_tree
+
+    Examples
+    --------
+    >>> from xmlc.models.trees.kmeans import largest_leaf
+    >>> largest_leaf(2), largest_leaf(16)
+    (141, 400)
     """
     if max_leaf is None:
         return int(LABELS_PER_LEAF * sqrt(arity))

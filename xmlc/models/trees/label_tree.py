@@ -28,6 +28,17 @@ class LabelTree:
         Parent of each node, -1 for the root.
     label : ndarray of int32, shape (n_nodes,)
         Label of each leaf, -1 for an inner node.
+
+    See Also
+    --------
+    complete_tree, random_complete_tree, xmlc.models.trees.kmeans.kmeans_tree
+
+    Examples
+    --------
+    >>> from xmlc.models.trees import LabelTree
+    >>> tree = LabelTree.from_children([1, 3, 5, 5, 5, 5], [-1, -1, 2, 0, 1])
+    >>> tree.parent.tolist(), tree.depth.tolist()
+    ([-1, 0, 0, 1, 1], [0, 1, 1, 2, 2])
     """
 
     children: np.ndarray
@@ -42,10 +53,18 @@ class LabelTree:
         ----------
         children, label : ndarray of int, shape (n_nodes + 1,) and (n_nodes,)
 
+        Returns
+        -------
+        LabelTree
+
         Raises
         ------
         Malformed
             The nodes are not a tree in breadth-first order, or leaves lack distinct labels.
+
+        See Also
+        --------
+        complete_tree
         """
         children = np.asarray(children, dtype=np.int64)
         label = np.asarray(label, dtype=np.int32)
@@ -173,6 +192,26 @@ def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
         A permutation of 0 .. m - 1.
     arity : int
         Degree b of the tree, at least 2.
+
+    Returns
+    -------
+    LabelTree
+
+    Raises
+    ------
+    XmlcError
+        There are no labels, or ``arity`` is below 2.
+
+    See Also
+    --------
+    random_complete_tree
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from xmlc.models.trees import complete_tree
+    >>> complete_tree(np.array([2, 0, 1]), arity=2).label.tolist()
+    [-1, -1, 2, 0, 1]
     """
     m = labels.size
     if arity < 2:
@@ -188,5 +227,35 @@ def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
 
 
 def random_complete_tree(m: int, arity: int, seed: int) -> LabelTree:
-    """Return a complete tree over ``m`` labels in random order."""
+    """Return a complete tree over labels in random order, as in plt2016 (Section 6).
+
+    Parameters
+    ----------
+    m : int
+        Number of labels.
+    arity : int
+        Degree b of the tree, at least 2.
+    seed : int
+        Seed of the order.
+
+    Returns
+    -------
+    LabelTree
+
+    Raises
+    ------
+    XmlcError
+        As for `complete_tree`.
+
+    See Also
+    --------
+    complete_tree, xmlc.models.trees.kmeans.kmeans_tree
+
+    Examples
+    --------
+    >>> from xmlc.models.trees import random_complete_tree
+    >>> tree = random_complete_tree(m=3, arity=2, seed=0)
+    >>> tree.n_labels, tree.n_nodes
+    (3, 5)
+    """
     return complete_tree(random_permutation(m, seed, Stream.COMPLETE_TREE, np.int32), arity)

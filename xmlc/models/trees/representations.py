@@ -59,6 +59,17 @@ def label_representations(
     ------
     XmlcError
         X and Y differ in their number of instances, or X has a value that is not finite.
+
+    See Also
+    --------
+    xmlc.models.trees.kmeans.kmeans_tree
+
+    Examples
+    --------
+    >>> from xmlc.models.trees.representations import label_representations
+    >>> label_representations([[3.0, 0.0], [0.0, 2.0]], [[1, 1], [0, 1]]).toarray().round(2)
+    array([[1.  , 0.  ],
+           [0.71, 0.71]], dtype=float32)
     """
     X = as_features(X)
     Y = as_labels(Y)

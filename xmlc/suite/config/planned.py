@@ -163,7 +163,6 @@ def unlabelled(methods: Iterable[str]) -> list[str]:
 
 
 def _methods(suite: Suite, run: Run, split: str) -> list[str]:
-    """Return a run's threshold methods, if the suite does more than rank and there are data."""
     baseline = suite.baselines.get(run.model)
     model = suite.all_models.get(run.model)
     if {run.dataset, run.model} & {*suite.skip_thresholds} or (

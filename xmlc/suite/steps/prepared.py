@@ -38,11 +38,45 @@ def recorded_name(meta: Meta) -> str:
 
 
 class Prepared:
-    """A dataset in a folder that `xmlc prepare` wrote, whose files must not have changed since.
+    r"""A dataset in a folder that `xmlc prepare` wrote, whose files must not have changed since.
 
     Run 0 uses the validation split in the folder, and every other run draws one with its own seed,
-    so that the variation of results over runs includes this choice. ``digest`` is the SHA-256 of
-    the source files.
+    so that the variation of results over runs includes this choice.
+
+    Parameters
+    ----------
+    folder : str or Path
+    run : int
+
+    Attributes
+    ----------
+    meta : dict
+        Content of ``meta.json``.
+    digest : str
+        SHA-256 of the source files.
+    split : ndarray of bool, shape (n_train,)
+        The instances to fit models to.
+
+    See Also
+    --------
+    xmlc.data.load : Reads a file that is not prepared.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from xmlc.suite.config.catalogue import Dataset
+    >>> from xmlc.suite.steps.prepare import prepare
+    >>> from xmlc.suite.steps.prepared import Prepared
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for part in ("train.txt", "test.txt"):
+    ...     _ = (folder / part).write_text("3 2 2\n0 0:1\n1 1:1\n0,1 0:1 1:1\n")
+    >>> _ = prepare(Dataset("mine"), folder, folder / "data")
+    >>> data = Prepared(folder / "data")
+    >>> data.rows("fit").size, data.part("test")[1].shape
+    (2, (3, 2))
+    >>> data.posteriors("test"), data.left_out("test")
+    (None, None)
     """
 
     def __init__(self, folder: str | Path, run: int = 0):
@@ -71,30 +105,102 @@ class Prepared:
         return fit_mask(self.meta["n_train"], split["validation_share"], split["seed"] + self.run)
 
     def part(self, name: str, most: int | None = None) -> DataPart:
-        """Return the features X and the labels Y of a part.
+        """Return the features and the labels of a part.
 
-        ``train`` and ``test`` are memory-mapped, but ``fit`` and ``val`` are copies of at most
-        ``most`` rows of the training set, drawn with the seed of the split.
+        Parameters
+        ----------
+        name : {"train", "test", "fit", "val"}
+            "train" and "test" are memory-mapped, "fit" and "val" copies of training rows.
+        most : int, optional
+            Largest number of rows of "fit" or "val", drawn with the seed of the split.
+
+        Returns
+        -------
+        X : csr_array of float32, shape (n, d)
+        Y : csr_array of bool, shape (n, m)
+
+        Raises
+        ------
+        XmlcError
+            A file is missing or damaged, or ``name`` is unknown.
+
+        See Also
+        --------
+        rows, posteriors
         """
         return self._matrix(name, "X", most), self._matrix(name, "Y", most)
 
     def rows(self, name: str, most: int | None = None) -> np.ndarray:
-        """Return the training rows of ``fit`` or ``val``."""
+        """Return the numbers of the training rows of a part.
+
+        Parameters
+        ----------
+        name : {"fit", "val"}
+        most : int, optional
+            As for `part`.
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+
+        Raises
+        ------
+        XmlcError
+            A file is missing or damaged.
+
+        See Also
+        --------
+        part
+        """
         rows = np.flatnonzero(self.split == (name == "fit"))
         if most is None:
             return rows
         return sample_rows(rows, most, self.meta["split"]["seed"] + self.run)
 
     def posteriors(self, name: str) -> sparse.csr_array | None:
-        """Return the true posteriors P(y_j = 1 | x) of a part, or None."""
+        """Return the true posteriors P(y_j = 1 | x) of a part.
+
+        Parameters
+        ----------
+        name : {"train", "test", "fit", "val"}
+
+        Returns
+        -------
+        csr_array of float32, shape (n, m), or None
+
+        Raises
+        ------
+        XmlcError
+            As for `part`.
+
+        See Also
+        --------
+        xmlc.data.synthetic.labels.SyntheticModel
+        """
         if "train/P.json" not in listed_in(self.folder):
             return None
         return self._matrix(name, "P")
 
     def left_out(self, name: str) -> sparse.csr_array | None:
-        """Return the pairs of test instance and label that measures leave out, or None.
+        """Return the pairs of test instance and label that measures leave out.
 
-        They are the True entries of a boolean matrix of shape (n, m), which the true labels Y lack.
+        Parameters
+        ----------
+        name : {"train", "test", "fit", "val"}
+
+        Returns
+        -------
+        csr_array of bool, shape (n, m), or None
+            The true labels Y lack its entries.
+
+        Raises
+        ------
+        XmlcError
+            As for `part`.
+
+        See Also
+        --------
+        part
         """
         if name == "test" and "test/F.json" in listed_in(self.folder):
             return load_csr(self.folder / "test", "F")

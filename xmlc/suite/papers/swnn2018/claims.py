@@ -44,7 +44,6 @@ def precision_above_one_versus_rest(numbers: pd.DataFrame, sign: int = 1) -> pd.
 
 
 def _searches(numbers: pd.DataFrame) -> Iterator[tuple[pd.Series, pd.DataFrame]]:
-    """Yield the result and the trials of each search."""
     index = ["dataset", "seed", "variant"]
     for _, search in numbers.groupby("record", sort=False):
         table = search.pivot(index=index, columns="quantity", values="value")
