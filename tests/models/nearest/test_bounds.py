@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from xmlc.models.nearest._bounds import FLAT, concave_lines
 from xmlc.models.nearest._index import LENGTH_STEPS, WORD_BITS
-from xmlc.models.nearest._search import SMALL, below_kth_largest
 
 VALUES = st.lists(
     st.sampled_from([0.0, 0.0, -0.5, 0.1, 0.3]) | st.floats(-1, 1, width=32), max_size=WORD_BITS
@@ -33,16 +32,3 @@ def test_lines_are_upper_bounds_of_lengths_of_largest_values(values):
     counts = np.arange(WORD_BITS + 1)
     bounds = np.minimum(np.minimum(steep * counts, flat * counts + height), whole)
     assert (bounds >= lengths / (1 + 1e-6) * (1 - 1e-6)).all()
-
-
-@given(
-    st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=1, max_size=30),
-    st.sampled_from([1.0, 1e-30, 1e-36, 1e-44]),
-    st.data(),
-)
-def test_edge_is_below_kth_largest_value(values, unit, draw):
-    k = draw.draw(st.integers(1, len(values)))
-    ordered = np.array(sorted(values, reverse=True), dtype=np.float32) * np.float32(unit)
-    edge = below_kth_largest(ordered[::-1].copy(), k)
-    assert (ordered >= edge).sum() >= k
-    assert edge >= ordered[k - 1] - ordered[0] / 30 or ordered[0] < SMALL

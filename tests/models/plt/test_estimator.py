@@ -14,6 +14,7 @@ from small_data import equal_bits, random_multilabel
 
 from xmlc.core.errors import XmlcError
 from xmlc.kernels.counter_random import Stream, random_permutation
+from xmlc.kernels.unit_length import unit_rows
 from xmlc.models import PLT
 
 TWIN = {"gamma": 0.7, "lam": 0.01, "epochs": 3}
@@ -44,13 +45,54 @@ def dense_weights(model):
 
 
 @settings(deadline=None, max_examples=15)
-@given(n=st.integers(1, 40), d=st.integers(1, 12), **TREES)
+@given(n=st.integers(1, 40), d=st.integers(1, 12) | st.integers(60, 140), **TREES)
 def test_training_equals_plain_implementation(n, d, m, arity, seed):
     X, Y = random_multilabel(n, d, m, seed)
     model = PLT(arity=arity, unit_norm=False, random_state=seed, **SGD).fit(X, Y)
     order = random_permutation(n, seed, Stream.PLT_ORDER)
     expected = plt_twin.train(model.tree_, with_constant(X), label_sets(Y), order, **TWIN)
     np.testing.assert_allclose(dense_weights(model), expected, atol=2e-5)
+
+
+SHAPES = [
+    {"tree": "random", "arity": 3},
+    {"tree": "kmeans", "arity": 4, "max_leaf": 3},
+    {"tree": "kmeans", "arity": 2, "max_leaf": 100},  # all 40 labels are children of the root
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_estimates_equal_plain_implementation_and_searches_agree(multilabel, shape):
+    X, Y = multilabel(60, 15, 40, seed=2, labels=8)
+    model = PLT(random_state=5, weight_threshold=None, **shape, **TWIN).fit(X, Y)
+    features = with_constant(unit_rows(X))
+    order = random_permutation(60, 5, Stream.PLT_ORDER)
+    weights = plt_twin.train(model.tree_, features, label_sets(Y), order, **TWIN)
+    expected = [plt_twin.estimates(model.tree_, weights, x) for x in features]
+    spe = model.predict_proba(X)
+    assert spe.dtype == np.float32
+    assert spe.nnz == 60 * 40  # with threshold 0, every label has an estimate
+    found = spe.toarray()
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    np.testing.assert_array_equal(model.predict_top_k(X, 5)[1], -np.sort(-found, axis=1)[:, :5])
+    limits = np.random.default_rng(0).choice(found.ravel(), 40)  # one threshold for each label
+    above = np.where(found > limits, found, 0)
+    np.testing.assert_array_equal(model.predict_proba(X, limits).toarray(), above)
+
+
+def test_max_samples_equals_training_on_the_sample(multilabel):
+    X, Y = multilabel(60, 15, 40, seed=2)
+    every = PLT(arity=2, max_leaf=4, solver="adagrad", epochs=2, random_state=5)
+    model = every.unfitted().set_params(max_samples=0.3).fit(X, Y)
+    sample = random_permutation(60, 5, Stream.PLT_ORDER)[:18]
+    rows = sample[np.argsort(random_permutation(18, 5, Stream.PLT_ORDER))]  # the same visits
+    alone = every.unfitted().fit(X[rows], Y[rows])
+    whole = every.unfitted().fit(X, Y)
+    for one, other in ((model, alone), (every.set_params(max_samples=1.0).fit(X, Y), whole)):
+        for found, array in zip(one.nodes_, other.nodes_, strict=True):
+            np.testing.assert_array_equal(found, array)
+    with raises_with(XmlcError, "max_samples=1.5"):
+        every.set_params(max_samples=1.5).fit(X, Y)
 
 
 @pytest.mark.parametrize(

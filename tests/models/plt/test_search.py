@@ -18,7 +18,7 @@ from xmlc.models.plt.weights import LOGISTIC_LINK
 
 SIZES = {
     "n": st.integers(1, 30),
-    "d": st.integers(1, 12),
+    "d": st.integers(1, 12) | st.integers(60, 200),  # several words of marks
     "m": st.integers(1, 40),
     "seed": st.integers(0, 99),
 }

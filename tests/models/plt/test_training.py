@@ -13,7 +13,6 @@ from xmlc.models import PLT
 from xmlc.models.plt import training
 from xmlc.models.plt.hashed_training import train_hashed
 from xmlc.models.plt.solvers import Sgd
-from xmlc.models.plt.training import Reach, count_nonzeros, list_features
 from xmlc.models.plt.weights import node_key, slot_and_sign
 from xmlc.models.trees import random_complete_tree
 
@@ -44,26 +43,6 @@ def test_weights_dropped_during_training_equal_weights_dropped_later(
     assert 0 < found.weights.size < dense.weights.size
     for name, array in drop_small(dense, 0.05)._asdict().items():
         np.testing.assert_array_equal(getattr(found, name), array, err_msg=name)
-
-
-@pytest.mark.parametrize("n_features", [1, 63, 64, 65, 300])
-def test_features_and_nonzeros_of_blocks_are_counted(multilabel, n_features):
-    X, _ = multilabel(40, n_features, 3, seed=n_features)
-    x = kernel_csr(X)
-    rng = np.random.default_rng(1)
-    order = rng.permutation(40)
-    sizes = [0, 1, 7, 40]
-    reaching = [np.sort(rng.choice(40, size, replace=False)) for size in sizes]
-    positions = np.concatenate(reaching).astype(np.uint32)
-    reach = Reach(order, np.cumsum([0, *sizes]), positions)
-    blocks = np.array([3, 0, 1, 2])
-    nonzeros = count_nonzeros(x.indptr, reach)
-    distinct, features = list_features(x, reach, blocks, nonzeros, n_features)
-    parts = np.split(features, np.cumsum(distinct)[:-1])
-    for block, found in zip(blocks, parts, strict=True):
-        used = X.toarray()[order[reaching[block]]] != 0
-        assert nonzeros[block] == used.sum()
-        np.testing.assert_array_equal(found, np.flatnonzero(used.any(axis=0)))
 
 
 @pytest.mark.parametrize("hash_bits", [3, 12])
