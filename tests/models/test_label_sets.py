@@ -57,7 +57,6 @@ def test_no_set_is_empty_if_each_training_instance_has_labels(multilabel, tmp_pa
             values = [expected_f(p, order[:size]) for size in range(1, order.size + 1)]
             best = order[: int(np.argmax(values)) + 1]
             assert chosen.nonzero()[0].tolist() == sorted(best)
-    assert not model.fit(X, Y).all_labelled_
 
 
 def expected_f(p, chosen):
@@ -103,12 +102,9 @@ def test_sets_may_be_empty_only_if_a_counted_instance_lacks_labels(name, multila
 
 def test_streams_know_whether_all_instances_so_far_have_labels(multilabel, tmp_path):
     X, Y, labelled = labelled_data(multilabel)
-    model = OPLT(n_jobs=1)
-    for start in range(0, 40, 7):
-        rows = labelled[start : start + 7]
-        model.partial_fit(X[rows], Y[rows])
-        model.partial_fit(X[:0], Y[:0])
-        assert model.all_labelled_
+    model = OPLT(n_jobs=1, online=True, epochs=1)
+    for rows in (labelled[:20], labelled[20:], labelled[:0]):
+        assert model.partial_fit(X[rows], Y[rows]).all_labelled_
     assert np.diff(model.predict(X[labelled]).indptr).min() > 0
     assert model.to_plt().all_labelled_
     model.save(tmp_path / "model")
@@ -119,16 +115,8 @@ def test_streams_know_whether_all_instances_so_far_have_labels(multilabel, tmp_p
     assert loaded.all_labelled_
     assert not loaded.partial_fit(X[-2:], Y[-2:]).all_labelled_
     assert not loaded.partial_fit(X[:5], Y[:5]).all_labelled_
-
-
-def test_fit_forgets_instances_without_labels_and_partial_fit_does_not(multilabel):
-    X, Y, labelled = labelled_data(multilabel)
-    model = OPLT(online=True, epochs=1, n_jobs=1).fit(X[labelled], Y[labelled])
-    assert model.all_labelled_
-    assert not model.partial_fit(X[-1:], Y[-1:]).all_labelled_
-    assert model.fit(X[labelled], Y[labelled]).all_labelled_
-    first = OPLT(n_jobs=1).partial_fit(X[-1:], Y[-1:])
-    assert not first.partial_fit(X[labelled], Y[labelled]).all_labelled_
+    assert loaded.fit(X[labelled], Y[labelled]).all_labelled_  # `fit` forgets the others
+    assert not loaded.partial_fit(X[-1:], Y[-1:]).all_labelled_
 
 
 def test_measure_is_checked_and_excludes_thresholds(multilabel):
@@ -154,16 +142,15 @@ def test_counts_of_labels_are_of_all_instances_that_were_learned(multilabel, tmp
     assert model.n_counted_ == 40
     online = OPLT(n_jobs=1).partial_fit(X[:20], Y[:20, :3])
     online.save(tmp_path / "model")
-    counts = Y[20:].toarray().sum(axis=0)
-    counts[:3] += Y[:20, :3].toarray().sum(axis=0)
-    counts[:2] += Y[:1, :2].toarray().sum(axis=0)
+    learned = np.vstack([Y.toarray(), Y[:1].toarray()])
+    learned[:20, 3:] = 0
+    learned[60, 2:] = 0
     for other in (online, OPLT.load(tmp_path / "model")):
         with pytest.raises(XmlcError):
             other.partial_fit(X[:5], Y[:4])
         other.partial_fit(X[20:], Y[20:]).partial_fit(X[:1], Y[:1, :2])
-        np.testing.assert_array_equal(other.label_counts_, counts)
-        assert other.n_counted_ == 61
-        assert other.to_plt().n_counted_ == 61
+        np.testing.assert_array_equal(other.label_counts_, learned.sum(axis=0))
+        assert other.n_counted_ == other.to_plt().n_counted_ == 61
 
 
 def test_model_without_counts_asks_for_training(multilabel, tmp_path):

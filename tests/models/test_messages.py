@@ -18,13 +18,7 @@ from xmlc.core.errors import (
 )
 from xmlc.inference import gfm, gfm_t, marginals_of
 from xmlc.metrics import macro_f, precision_at_k, propensities
-from xmlc.models import (
-    OPLT,
-    PLT,
-    Parabel,
-    ProbabilisticClassifierChain,
-    Stacking,
-)
+from xmlc.models import OPLT, PLT, Parabel, Stacking
 from xmlc.models.registry import make_estimator
 from xmlc.models.texts import TextClassifier
 from xmlc.models.wrapped import Wrapped
@@ -114,20 +108,15 @@ def test_missing_path_raises_file_not_found_error(load, tmp_path):
 @pytest.mark.parametrize(
     ("call", "facts"),
     [
-        (lambda: PLT(arity=3).fit(X, Y), "arity=3"),
-        (lambda: PLT(arity=1, tree="random").fit(X, Y), "arity=1"),
-        (lambda: PLT(max_leaf=0).fit(X, Y), "max_leaf=0"),
         (lambda: Parabel(arity=6).fit(X, Y), "arity=6"),
         (lambda: OPLT(arity=6, warm_start=1.0).fit(X, Y), "arity=6"),
         (lambda: Stacking([("plt", PLT(arity=3))]).fit(X, Y), "arity=3"),
-        (lambda: Stacking([("plt", "ptl")]).fit(X, Y), ["'ptl'", "plt"]),
         (lambda: TextClassifier(PLT()).set_params(estimator__ariti=3), ["'ariti'", "arity"]),
         (lambda: make_estimator("plt", {"gama": 1}, 0), ["gama", "gamma"]),
         (
             lambda: make_estimator("sklearn.linear_model:LogisticRegression", {"c": 1}, 0),
             ["'c'", "C"],
         ),
-        (lambda: ProbabilisticClassifierChain(C=1.0).fit(X, Y).sample(X, 0), "0"),
     ],
 )
 def test_wrong_value_of_a_parameter_raises_invalid_parameter_error(call, facts):

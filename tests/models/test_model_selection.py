@@ -64,8 +64,8 @@ def test_value_is_selected_by_cross_validation(cls, name, size, monkeypatch, tmp
 @pytest.mark.parametrize(("cls", "name"), CASES)
 def test_default_is_kept_with_few_instances_or_no_labels(cls, name):
     for n, label in ((1, True), (5, True), (9, False)):
-        Y = sparse.csr_array(np.full((n, 2), label))
-        assert getattr(cls(n_jobs=1).fit(np.eye(n, 3), Y), f"{name}_") == 1
+        model = cls(n_jobs=1).fit(np.eye(n, 3), np.full((n, 2), label))
+        assert getattr(model, f"{name}_") == 1
 
 
 def test_stream_uses_step_of_paper_until_fit_selects_another():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from facts import raises_with
-from scipy import optimize, sparse
+from scipy import optimize
 from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -26,7 +26,6 @@ from xmlc.models._stacked import (
     n_features_of,
     row_features,
 )
-from xmlc.models.base import SparseProbabilityEstimator
 from xmlc.models.registry import load_model
 from xmlc.models.stacking import held_out_parts, joined, log_shares
 from xmlc.models.wrapped import Wrapped
@@ -199,31 +198,11 @@ def test_estimates_equal_stacking_by_hand(data):
     assert (model.inner_products_ == sum(each.inner_products_ for each in finals)).all()
 
 
-class Selecting(SparseProbabilityEstimator):
-    """An estimator that selects its number of training instances and estimates the shares of
-    labels.
-    """
-
-    def __init__(self, level=None):
-        self.level = level
-
-    def fit(self, X, Y):
-        X, Y = self._training_data(X, Y)
-        self.level_ = X.shape[0] if self.level is None else self.level
-        self.shares_ = np.bincount(Y.indices, minlength=Y.shape[1]) / Y.shape[0]
-        return self
-
-    def _selected(self):
-        return {"level": self.level_}
-
-    def predict_proba(self, X, threshold=0.0):
-        return sparse.csr_array(np.tile(self.shares_.astype(np.float32), (X.shape[0], 1)))
-
-
-def test_members_are_refitted_with_hyperparameters_of_first_fit(data):
-    model = Stacking([("own", Selecting()), ("fixed", Selecting(7))], **SMALL).fit(*data)
-    assert [own.level_ for own in model.members_.values()] == [96, 7]
-    assert model.estimators[0][1].level is None  # the given estimator is unchanged
+def test_members_are_refitted_with_hyperparameters_of_first_fit(data, monkeypatch):
+    monkeypatch.setattr(PLT, "_chosen_C", lambda model, X, Y, weights: model.C or X.shape[0])
+    model = Stacking([("own", PLT()), ("fixed", PLT(C=7))], **SMALL).fit(*data)
+    assert [own.C_ for own in model.members_.values()] == [96, 7]
+    assert model.estimators[0][1].C is None  # the given estimator is unchanged
 
 
 def test_estimates_without_held_out_rows_are_mean_scores(data):

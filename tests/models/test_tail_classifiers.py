@@ -36,10 +36,6 @@ def random_candidates(n, m, seed):
     return scores
 
 
-def all_candidates(n, m):
-    return sparse.csr_array(np.ones((n, m), dtype=np.float32))
-
-
 def dense_centroids(tail, shape):
     indptr, features, weights, _ = tail
     return sparse.csr_array((weights, features.view(np.int32), indptr), shape=shape).toarray()
@@ -90,15 +86,15 @@ def test_extreme_distances_stay_finite_and_ranked():
     X = np.array([[1, 0], [-1, 0], [0, 1]], dtype=np.float32)
     Y = np.eye(3, dtype=bool)
     tail = fitted(X, Y)
-    logs = tail.log_scores(as_features(X[:1]), all_candidates(1, 3), 2000, True, 1).toarray()[0]
+    every = sparse.csr_array(np.ones((1, 3), dtype=np.float32))
+    logs = tail.log_scores(as_features(X[:1]), every, 2000, True, 1).toarray()[0]
     np.testing.assert_allclose(logs, [-np.log(2), -4000, -2000], rtol=1e-6)
-    scores = blend(tail, X[:1], all_candidates(1, 3), alpha=0.8, gamma=2000)
-    assert scores.nnz == 3
+    scores = blend(tail, X[:1], every, alpha=0.8, gamma=2000)
     # These scores are too small for float32, but their labels are still candidates.
+    assert scores.nnz == 3
     assert (scores.data > 0).all()
     assert scores.data.argmax() == 0
-    assert blend(tail, X[:0], all_candidates(0, 3), alpha=0.8).shape == (0, 3)
-    far = fitted(X, Y, unit_norm=False).log_scores(
-        as_features(1e37 * X[:1]), all_candidates(1, 3), 30.0, False, 1
-    )
-    assert np.isfinite(far.data).all()
+    assert blend(tail, X[:0], every[:0], alpha=0.8).shape == (0, 3)
+    far = as_features(1e37 * X[:1])
+    logs = fitted(X, Y, unit_norm=False).log_scores(far, every, 30.0, False, 1)
+    assert np.isfinite(logs.data).all()

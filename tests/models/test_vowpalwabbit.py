@@ -25,20 +25,24 @@ def classes(n, m=12, d=15, seed=0):
     return sparse.csr_array(X.astype(np.float32)), Y, y
 
 
-def test_memory_tree_learns_classes_and_loaded_model_predicts_the_same(tmp_path):
+def test_memory_tree_learns_classes_and_loaded_model_predicts_the_same(tmp_path, multilabel):
     (X, Y, _) = classes(600)
     (X_test, _, y_test) = classes(200, seed=1)
     model = VowpalWabbitCMT(**SMALL).fit(X, Y)
-    labels, scores = model.predict_top_k(X_test, 1)
-    assert (labels.shape, labels.dtype, scores.dtype) == ((200, 1), np.int32, np.float32)
+    labels, scores = model.predict_top_k(X_test, 3)  # The program predicts only one class.
+    assert (labels.dtype, scores.dtype) == (np.int32, np.float32)
     assert (labels[:, 0] == y_test).mean() > 0.9
+    assert (labels[:, 1:] == -1).all()
+    assert (scores[:, 1:] == 0).all()
     spe = model.predict_proba(X_test)
     np.testing.assert_array_equal(spe.indices, labels[:, 0])
     assert (spe.data == 1).all()
     assert model.predict_proba(X_test, 1.0).nnz == 0
     model.save(tmp_path / "model")
     for other in (VowpalWabbitCMT.load(tmp_path / "model"), VowpalWabbitCMT(**SMALL).fit(X, Y)):
-        np.testing.assert_array_equal(other.predict_top_k(X_test, 1)[0], labels)
+        np.testing.assert_array_equal(other.predict_top_k(X_test, 3)[0], labels)
+    with pytest.raises(XmlcError):
+        model.fit(*multilabel(50, 20, 6))  # label sets
 
 
 def test_progressive_predictions_precede_learning():
@@ -67,17 +71,6 @@ def test_each_option_changes_predictions():
     ):
         changed = VowpalWabbitCMT(**SMALL | change).progressive_top_k(X, Y)[0]
         assert (changed != default).any(), change
-
-
-def test_memory_tree_ranks_one_class_and_refuses_label_sets(multilabel):
-    X, Y, _ = classes(50)
-    model = VowpalWabbitCMT(**SMALL).fit(X, Y)
-    labels, scores = model.predict_top_k(X, 3)  # The program predicts only one class.
-    np.testing.assert_array_equal(labels[:, :1], model.predict_top_k(X, 1)[0])
-    assert (labels[:, 1:] == -1).all()
-    assert (scores[:, 1:] == 0).all()
-    with pytest.raises(XmlcError):
-        VowpalWabbitCMT(**SMALL).fit(*multilabel(50, 20, 6))
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,6 @@ from xmlc.models.registry import load_estimator, load_model, make_estimator
 from xmlc.models.wrapped import Wrapped
 
 ONE_VS_REST = "sklearn.multiclass:OneVsRestClassifier"
-LOGISTIC = {"estimator": "sklearn.linear_model:LogisticRegression", "estimator__C": 2.0}
 SVM = {"estimator": "sklearn.calibration:CalibratedClassifierCV", "estimator__estimator__C": 0.1}
 SVM |= {"estimator__estimator": "sklearn.svm:LinearSVC", "estimator__cv": 2}
 EXTENDING = (ROOT / "docs/extending.md").read_text()
@@ -91,7 +90,6 @@ def by_hand(model, X, Y, X_test):
             {"n_estimators": 10},
             RandomForestClassifier(10, random_state=3),
         ),
-        (ONE_VS_REST, LOGISTIC, OneVsRestClassifier(LogisticRegression(C=2.0, random_state=3))),
         (
             ONE_VS_REST,
             SVM,

@@ -26,9 +26,7 @@ def test_scores_add_in_order_of_features():
     rng = np.random.default_rng(1)
     X = sparse.random_array((12, 9), density=0.5, rng=rng, dtype=np.float32, format="csr")
     weights = rng.normal(size=(9, 5)).astype(np.float32)
-    constants = rng.normal(size=5).astype(np.float32)
-    expected = np.tile(constants.astype(float), (12, 1))
-    for i, x in enumerate(X.toarray().astype(float)):
-        for j in range(9):
-            expected[i] += x[j] * weights[j].astype(float)
+    expected = constants = rng.normal(size=5).astype(np.float32)
+    for column, own in zip(X.toarray().T.astype(float), weights, strict=True):
+        expected = expected + np.outer(column, own)
     assert (linear_scores(*kernel_csr(X), weights, constants) == expected).all()

@@ -49,10 +49,10 @@ def test_representations_are_bit_identical_for_any_tasks_and_threads(d, monkeypa
 
 def test_representations_omit_zero_sums():
     X = np.array([[1, 0, 2], [-1, 0, 2]], dtype=np.float32)
-    result = label_representations(X, np.ones((2, 1), dtype=bool))
+    result = label_representations(X, [[True], [True]])
     assert (result.indices.tolist(), result.data.tolist()) == ([2], [1.0])
     X[:, 2] = 1e-40  # scaling of tiny sums must not overflow float32
-    assert (abs(label_representations(X, np.ones((2, 1), dtype=bool)).data) < 1e-39).all()
+    assert (abs(label_representations(X, [[True], [True]]).data) < 1e-39).all()
 
 
 def test_instances_and_label_sets_must_match():
