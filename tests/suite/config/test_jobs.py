@@ -15,7 +15,6 @@ from xmlc.suite.config import jobs, paths
 from xmlc.suite.config.jobs import (
     batched_models,
     inference_options,
-    options,
     sweep_options,
     threshold_methods,
     unlabelled_methods,
@@ -133,8 +132,7 @@ def test_contradictory_inference_settings_are_refused(tmp_path, key, value):
         project_of(tmp_path, **suites)
 
 
-def test_option_is_repeated_for_each_value():
-    assert options("--seed", [0, 2]) == ["--seed", "0", "--seed", "2"]
+def test_names_are_matched_literally():
     assert re.fullmatch(jobs.one_of(["a.b", "c"]), "axb") is None
     assert re.fullmatch(jobs.one_of([]), "") is None
 

@@ -375,8 +375,6 @@ def test_missing_files_of_estimates_are_named(tmp_path, monkeypatch):
     Path(files[1]).touch()
     assert project.check_estimates("a") == "skipped theirs on scene: found no estimates"
     assert project.existing_files("theirs", "yeast", [0, 1]) == files
-    with raises_with(XmlcError, "theirs", "tset"):
-        project_of(tmp_path, a=suite({"theirs": given | {"hyperparameters": {"tset": "t.npz"}}}))
 
 
 SWEEPS = """
@@ -398,21 +396,6 @@ def test_sweep_skips_its_excluded_datasets(tmp_path):
     assert two.files(project, "x") == [several[0], record("one", "plt", "few"), several[1]]
     other = Where("sweep", "full", sweeps=["other"])
     assert other.files(project, "x", ["one"]) == [record("one", "other", "other")]
-
-
-def test_model_steps_depend_on_command_and_custom_estimator(tmp_path):
-    mine = tmp_path / "mine.py"
-    mine.write_text("from xmlc.models.base import SparseProbabilityEstimator as Mine\n")
-    models = {"plt": {}, "oracle": {"estimator": "oracle"}, "mine": {"estimator": f"{mine}:Mine"}}
-    project = project_of(tmp_path / "config", catalogue=MADE, a=suite(models, datasets=["made"]))
-
-    def only_in(name, step="rank", other="rank"):
-        files = {*step_files(step, *project.modules_for(step, name))}
-        return files - {*step_files(other, *project.modules_for(other, "plt"))}
-
-    assert any(file.endswith("models/oracle.py") for file in only_in("oracle"))
-    assert str(mine) in only_in("mine")
-    assert any(file.endswith("steps/rank.py") for file in only_in("plt", other="train"))
 
 
 def test_missing_code_of_a_user_is_named(tmp_path):
@@ -439,6 +422,7 @@ MISTAKES = {
     "hyperparameters: {solver: batch, hash_bits: 20}": "hash_bits=20 solver='sgd'",
     "{estimator: stacking, hyperparameters: {estimators: [[a, pltt]]}}": "estimators pltt plt",
     "{estimator: oracle, hyperparameters: {k: 1}}": "models.mine k",
+    "{estimator: estimates, hyperparameters: {tset: t.npz}}": "models.mine tset test",
     "estimator: oracle": "models.mine.estimator oracle synthetic",
     "estimator: my_modell.py:Mine": "my_modell.py",
     "{estimator: my_model.py:Powered, hyperparameters: {powr: 8}}": "powr power",

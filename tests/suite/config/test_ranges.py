@@ -1,31 +1,29 @@
 """Test ranges of hyperparameters, and random trials within them."""
 
-import numpy as np
+import pandas as pd
 import pytest
+import yaml
 from facts import raises_with
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.ranges import Interval, parse_space
 from xmlc.suite.steps.tune import random_trials
 
-SPACE = parse_space(
-    {
-        "gamma": {"low": 1e-3, "high": 10, "log": True},
-        "epochs": {"low": 5, "high": 30, "integer": True},
-        "arity": [2, 16, 64],
-    }
-)
+SPACE = yaml.safe_load("""
+gamma: {low: 0.001, high: 10, log: true}
+epochs: {low: 5, high: 30, integer: true}
+arity: [2, 16, 64]
+""")
 
 
 def test_trials_stay_in_range_and_cover_it():
-    trials = list(random_trials(SPACE, 400, seed=1))
-    gamma = np.array([trial["gamma"] for trial in trials])
-    assert gamma.min() >= 1e-3
-    assert gamma.max() <= 10
-    assert 0.4 < (gamma < 0.1).mean() < 0.6  # 0.1 is in the middle of the logarithmic range.
-    epochs = [trial["epochs"] for trial in trials]
-    assert all(isinstance(value, int) and 5 <= value <= 30 for value in epochs)
-    assert {trial["arity"] for trial in trials} == {2, 16, 64}
+    trials = pd.DataFrame(random_trials(parse_space(SPACE), 400, seed=1))
+    assert trials["gamma"].between(1e-3, 10).all()
+    # 0.1 is in the middle of the logarithmic range.
+    assert 0.4 < (trials["gamma"] < 0.1).mean() < 0.6
+    assert trials["epochs"].dtype == int
+    assert trials["epochs"].between(5, 30).all()
+    assert {*trials["arity"]} == {2, 16, 64}
 
 
 @pytest.mark.parametrize(
@@ -44,14 +42,15 @@ def test_values_have_three_digits_and_stay_within_the_range():
     assert isinstance(Interval(low=1, high=10).typed(9.9999), float)
 
 
-@pytest.mark.parametrize(
-    ("content", "inside", "outside"),
-    [
-        ({"low": 1, "high": 3}, [1, 1.5, 3], [0.99, 3.01, "2", True, None]),
-        ({"low": 1, "high": 3, "integer": True}, [1, 2.0, 3], [1.5, 4]),
-        ([2, None, "sgd"], [2, None, "sgd"], [3, "adagrad"]),
-    ],
-)
+# The range, values inside it, and values outside it
+CONTAINED = """
+- [{low: 1, high: 3}, [1, 1.5, 3], [0.99, 3.01, '2', true, null]]
+- [{low: 1, high: 3, integer: true}, [1, 2.0, 3], [1.5, 4]]
+- [[2, null, sgd], [2, null, sgd], [3, adagrad]]
+"""
+
+
+@pytest.mark.parametrize(("content", "inside", "outside"), yaml.safe_load(CONTAINED))
 def test_range_contains_its_ends_and_refuses_other_values(content, inside, outside):
     values = parse_space({"x": content})["x"]
     assert all(value in values for value in inside)

@@ -43,19 +43,20 @@ def test_models_that_a_killed_run_left_are_deleted_at_the_start(tmp_path, monkey
     project = project_of(tmp_path / "config", a=suite())
     monkeypatch.chdir(tmp_path)
     Path("config/config.yaml").write_text("papers: [a]\n")
-    run = Path("results/big/plt/seed0")
+    big = Path("results/big")
     trial = ".model+xmlc-other-node+1"
     left = [
-        run / "80/temporary/spe",
-        run / "full/sweeps/a/arity.trial" / trial,
-        Path("results/big/tuning/plt.trial") / trial,
+        big / "plt/seed0/80/temporary/spe",
+        big / "plt/seed0/full/sweeps/a/arity.trial" / trial,
+        big / "tuning/plt.trial" / trial,
     ]
-    for folder in (*left, run / "full/model"):
+    kept = big / "plt/seed0/full/model"
+    for folder in (*left, kept):
         folder.mkdir(parents=True)
     begin({"papers": ["a"]}, project, ["a"], [])
     end()
-    assert [folder for folder in left if folder.parent.exists()] == []
-    assert (run / "full/model").exists()
+    assert not any(folder.parent.exists() for folder in left)
+    assert kept.exists()
 
 
 def test_run_saves_its_settings_and_names_its_results(tmp_path, monkeypatch):
@@ -98,12 +99,11 @@ def test_temporary_files_of_ended_processes_are_deleted(tmp_path):
 
 def test_models_that_are_trained_again_after_deletion_are_counted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    one = Path("results/yeast/plt/seed0/80")
-    other = Path("results/yeast/plt/seed1/80")
-    made = [f"{run}/{name}" for run in (one, other) for name in ("temporary", "train.json")]
+    runs = [Path(f"results/yeast/plt/seed{seed}/80") for seed in (0, 1)]
+    made = [str(run / "temporary") for run in runs]
     assert trained_again(made) == []
-    one.mkdir(parents=True)
-    (one / "train.json").touch()
+    runs[0].mkdir(parents=True)
+    (runs[0] / "train.json").touch()
     (line,) = trained_again(made)
     assert absent(line, "1", "keep_models") == []
-    assert trained_again([f"{one}/model", f"{one}/train.json"]) == []
+    assert trained_again([f"{runs[0]}/model", f"{runs[0]}/train.json"]) == []

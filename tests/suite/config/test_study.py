@@ -32,9 +32,7 @@ def test_new_study_has_its_files_and_replaces_no_folder(study, capsys):
     assert files == FILES
     # Snakemake behaves as in the project
     assert (study / FILES[5]).read_text() == (ROOT / FILES[5]).read_text()
-    steps = yaml.safe_load((study / FILES[0]).read_text())["jobs"]["study"]["steps"]
-    compared = "xmlc compare accepted results/tables --markdown comparison.md"
-    assert compared in [step.get("run") for step in steps]
+    assert "xmlc compare accepted results/tables --markdown" in (study / FILES[0]).read_text()
     assert list(study.parent.iterdir()) == [study]
     assert run("new", study) == 1
     assert str(study) in capsys.readouterr().err

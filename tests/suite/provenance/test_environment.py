@@ -55,7 +55,7 @@ def test_steps_of_one_process_share_its_cpu_seconds():
 
 
 def test_task_result_is_released_before_next_round():
-    before: list[weakref.ref] = []
+    before = []
 
     def task():
         assert all(reference() is None for reference in before)
@@ -70,11 +70,11 @@ def test_task_result_is_released_before_next_round():
 def test_tasks_take_turns_and_short_ones_are_repeated(monkeypatch):
     calls = []
     monkeypatch.setattr(environment, "timed", lambda task: (task(), 0.25))
-    tasks = {"a": lambda: calls.append("a"), "b": lambda: calls.append("b") or 7}
+    tasks = {name: lambda name=name: calls.append(name) or 7 for name in "ab"}
     seconds, results = in_turns(tasks, rounds=2)
     assert calls == ["a", "b", "a", "b"]
     assert seconds == {"a": [0.25, 0.25], "b": [0.25, 0.25]}
-    assert results == {"a": None, "b": 7}
+    assert results == {"a": 7, "b": 7}
     calls.clear()
     in_turns({"a": tasks["a"]}, rounds=1, at_least=0.9)
     assert calls == ["a"] * 4

@@ -63,8 +63,8 @@ def edit(file, text):
 def edit_and_restore(file, text):
     def write():
         old = Path(file).read_text()
-        Path(file).write_text(text)
-        Path(file).write_text(old)
+        edit(file, text)()
+        edit(file, old)()
 
     return write
 
