@@ -119,24 +119,25 @@ LENGTHS = {
 }
 
 
+TWO = gzip.compress(CONTENT[:9]) + gzip.compress(CONTENT[9:])
+# Maps a path and its encoding to the sent and the decoded content.
+ENCODED = {
+    ("/f.zip?a=b.gz", "X-GZIP"): (GZ, CONTENT),
+    ("/f.txt", "gzip"): (TWO, CONTENT),
+    ("/f.zip", "identity"): (CONTENT, CONTENT),
+    ("/f.txt.gz", None): (GZ, GZ),
+    ("/f.txt.gz", "gzip"): (GZ, GZ),
+    ("/f.txt.xz", "gzip"): (gzip.compress(XZ), XZ),
+    ("/f.txt.xz", "xz"): (XZ, XZ),
+    ("/f.zip", "gzip"): (CONTENT, CONTENT),
+}
+
+
 @pytest.mark.parametrize("length", LENGTHS)
-@pytest.mark.parametrize(
-    ("path", "coding", "sent", "expected"),
-    [
-        ("/f.zip?a=b.gz", "X-GZIP", GZ, CONTENT),
-        ("/f.txt", "gzip", gzip.compress(CONTENT[:9]) + gzip.compress(CONTENT[9:]), CONTENT),
-        ("/f.zip", "identity", CONTENT, CONTENT),
-        ("/f.txt.gz", None, GZ, GZ),
-        ("/f.txt.gz", "gzip", GZ, GZ),
-        ("/f.txt.xz", "gzip", gzip.compress(XZ), XZ),
-        ("/f.txt.xz", "xz", XZ, XZ),
-        ("/f.zip", "gzip", CONTENT, CONTENT),
-    ],
-)
-def test_encoded_file_is_decoded(server, get, tmp_path, path, coding, sent, expected, length):
-    server.files[path] = sent
-    if length == "chunks":
-        server.files[path] = chunked(sent)
+@pytest.mark.parametrize(("path", "coding"), ENCODED)
+def test_encoded_file_is_decoded(server, get, tmp_path, path, coding, length):
+    sent, expected = ENCODED[path, coding]
+    server.files[path] = chunked(sent) if length == "chunks" else sent
     server.headers[path] = LENGTHS[length] | {"Content-Encoding": coding}
     assert get(path) == expected
     assert [*tmp_path.iterdir()] == [tmp_path / "got"]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from command_line import run
 from facts import absent
-from record_cases import estimates as estimates_file
 from scipy import sparse
 from small_data import prepare_tiny, train
 
@@ -13,7 +12,6 @@ from xmlc.core.files import read_json, write_json
 from xmlc.data.matrices import load_csr, save_csr
 from xmlc.inference import Samples, gfm, hamming, marginals_of
 from xmlc.metrics import classification_metrics
-from xmlc.suite.files import write_record
 from xmlc.suite.results.records.inference import InferenceRecord
 from xmlc.suite.steps.prepared import Prepared
 
@@ -52,28 +50,17 @@ def coins(tiny):
 
 @pytest.fixture(scope="module")
 def estimates(tiny):
-    """Write estimates above 0.2 as `xmlc estimate` does."""
+    """Return a folder with a PLT's estimates above 0.2, and the record of its training."""
     folder, data = tiny
-    Y = Prepared(data).part("test")[1]
-    rng = np.random.default_rng(1)
-    spe = sparse.csr_array((0.6 * Y.toarray() + 0.4 * rng.random(Y.shape)).astype(np.float32))
-    spe.data[spe.data <= 0.2] = 0
-    spe.eliminate_zeros()
-    (folder / "spe").mkdir()
-    save_csr(folder / "spe", "test", spe)
-    Y = Prepared(data).part("val")[1]
-    save_csr(folder / "spe", "val", sparse.csr_array((0.3 * Y.toarray() + 0.05).astype(np.float32)))
-    described = estimates_file(min_probability=0.2)
-    described["parts"]["test"]["ms_per_instance"] = 0.5
-    write_record(folder / "spe/estimate.json", described)
-    list_files(folder / "spe")
-    return folder / "spe"
+    about = train(folder / "plt", data, "plt", "fit")
+    assert run("estimate", *about, "--min-probability", 0.2, "--out", folder / "spe") == 0
+    return folder / "spe", about[-1]
 
 
-def infer(tiny, trained, *arguments, source=None):
-    """Infer from a model, or from estimates in the folder ``source``."""
-    model, training = trained
-    about = ("--data", tiny[1], "--from", source or model, "--training", training)
+def infer(tiny, basis, *arguments):
+    """Infer from a model or estimates, and the record of their training."""
+    source, training = basis
+    about = ("--data", tiny[1], "--from", source, "--training", training)
     return run("infer", *about, *arguments, "--out", tiny[0] / "inference")
 
 
@@ -81,16 +68,14 @@ def record(tiny, method):
     return read_json(tiny[0] / f"inference/{method}.json")
 
 
-def test_label_sets_are_inferred_from_estimates_of_the_test_set(tiny, coins, estimates):
-    methods = ("--method", "h", "--method", "gfm", "--method", "lewis")
-    assert infer(tiny, coins, *methods, source=estimates) == 0
-    for method in methods[1::2]:
-        path = tiny[0] / f"inference/{method}.json"
-        assert InferenceRecord.read(path).method == method
-    spe = load_csr(estimates, "test")
+def test_label_sets_are_inferred_from_estimates_of_the_test_set(tiny, estimates):
+    methods = {"h": hamming, "gfm": gfm}
+    assert infer(tiny, estimates, "--method", "h", "--method", "gfm", "--method", "lewis") == 0
+    assert InferenceRecord.read(tiny[0] / "inference/lewis.json").method == "lewis"
+    spe = load_csr(estimates[0], "test")
     Y = Prepared(tiny[1]).part("test")[1]
     n = Y.shape[0]
-    for method, infer_sets in (("h", hamming), ("gfm", gfm)):
+    for method, infer_sets in methods.items():
         Y_hat, expected = infer_sets(spe)
         found = record(tiny, method)
         metrics = classification_metrics(Y, Y_hat)
@@ -98,23 +83,25 @@ def test_label_sets_are_inferred_from_estimates_of_the_test_set(tiny, coins, est
         assert found["expected_f"] == pytest.approx(expected.mean())
         assert (found["finished"], found["samples"]) == (True, None)
     missed = (Y.toarray() & (spe.toarray() == 0)).sum(axis=1)
+    assert missed.any()
     assert found["estimates"] == {
         "min_probability": 0.2,
         "estimates_per_instance": spe.nnz / n,
         "missed_per_instance": missed.sum() / n,
     }
     costs = found["costs"]
-    assert costs["estimate_ms_per_instance"] == 0.5
-    assert costs["draw_ms_per_instance"] is None
-    seconds = n * (0.5 + costs["infer_ms_per_instance"]) / 1000
+    ms = read_json(estimates[0] / "estimate.json")["parts"]["test"]["ms_per_instance"]
+    assert (costs["estimate_ms_per_instance"], costs["draw_ms_per_instance"]) == (ms, None)
+    seconds = n * (ms + costs["infer_ms_per_instance"]) / 1000
     assert costs["inference_seconds"] == pytest.approx(seconds)
     assert (found["step"]["name"], found["step"]["method"]) == ("infer", "gfm")
 
     # The loss by the minimum probability is bounded only for exact maximizers. By hand: min(mean
-    # missed, 2 kappa) plus the mean of E[F] missed / (labels + 2), or E[F] missed without labels.
+    # missed, 2 kappa) plus the mean of E[F] missed / (labels + 2), or E[F] min(missed, 1) without
+    # labels.
     assert record(tiny, "h")["truncation_loss"] is None
     sizes = Y_hat.toarray().sum(axis=1)
-    linear = np.where(sizes > 0, expected * missed / (sizes + 2), expected * missed)
+    linear = np.where(sizes > 0, expected * missed / (sizes + 2), expected * (missed > 0))
     loss = min(missed.mean(), 0.4) + linear.mean()
     assert found["truncation_loss"] == pytest.approx(loss)
 
@@ -142,16 +129,17 @@ def test_joint_methods_use_samples_and_others_use_their_means(tiny, coins):
     assert read_json(training)["costs"].items() <= found["costs"].items()
 
 
-def test_method_that_runs_out_of_time_has_a_record_without_numbers(tiny, coins, estimates):
-    assert infer(tiny, coins, "--method", "h", "--time-limit", 0, source=estimates) == 0
+def test_method_that_runs_out_of_time_has_a_record_without_numbers(tiny, estimates):
+    assert infer(tiny, estimates, "--method", "h", "--time-limit", 0) == 0
     found = InferenceRecord.read(tiny[0] / "inference/h.json")
     assert (found.finished, found.time_limit) == (False, 0)
     assert found.metrics is found.expected_f is found.costs.inference_seconds is None
 
 
-def test_estimates_of_another_test_set_are_refused(tiny, coins, estimates, tmp_path, capsys):
-    save_csr(tmp_path, "test", load_csr(estimates, "test")[:5])
-    write_json(tmp_path / "estimate.json", read_json(estimates / "estimate.json"))
+def test_estimates_of_another_test_set_are_refused(tiny, estimates, tmp_path, capsys):
+    folder, training = estimates
+    save_csr(tmp_path, "test", load_csr(folder, "test")[:5])
+    write_json(tmp_path / "estimate.json", read_json(folder / "estimate.json"))
     list_files(tmp_path)
-    assert infer(tiny, coins, "--method", "h", source=tmp_path) == 1
+    assert infer(tiny, (tmp_path, training), "--method", "h") == 1
     assert absent(capsys.readouterr().err, "5 instances", "120") == []

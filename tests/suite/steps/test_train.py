@@ -36,20 +36,18 @@ def test_several_seeds_in_one_process_equal_single_runs(tmp_path, data):
     run_each("both", [0, 3])
     run_each("alone", [0])
     run_each("alone", [3])
-    for seed in ("0", "3"):
-        both = tmp_path / "both" / seed
-        alone = tmp_path / "alone" / seed
-        files = contents(both)
-        assert files.keys() == contents(alone).keys()
-        arrays = [name for name in files if name.suffix == ".npy"]
-        assert len(arrays) > 1
-        for name in arrays:
-            assert files[name] == (alone / name).read_bytes()
-        assert read_json(both / "ranking/rank.json")["seed"] == int(seed)
-        swept = read_json(both / "sweep.json")
-        assert swept["seed"] == int(seed)
-        other = read_json(alone / "sweep.json")
-        assert swept["rows"][0]["metrics"] == other["rows"][0]["metrics"]
+    both = contents(tmp_path / "both")
+    alone = contents(tmp_path / "alone")
+    assert both.keys() == alone.keys()
+    arrays = [name for name in both if name.suffix == ".npy"]
+    assert len(arrays) > 2
+    assert [name for name in arrays if both[name] != alone[name]] == []
+    for seed in (0, 3):
+        files = [tmp_path / folder / str(seed) for folder in ("both", "alone")]
+        assert read_json(files[0] / "ranking/rank.json")["seed"] == seed
+        one, other = (read_json(folder / "sweep.json") for folder in files)
+        assert one["seed"] == seed
+        assert one["rows"][0]["metrics"] == other["rows"][0]["metrics"]
 
 
 def test_propensities_come_from_options_or_dataset_name(tmp_path, data, capsys):

@@ -42,8 +42,8 @@ def test_file_describes_the_search_which_does_not_use_the_test_set(data, tmp_pat
     given = GIVEN | {"arity": 4}
     options = ("--method", method, "--budget", 3, "--seed", 5)
     result = tune(data, tmp_path / "1.json", *options, "--threads", 1, given=given)
-    assert (result["method"], result["budget"], result["seed"]) == (method, 3, 5)
-    assert result["space"] == SPACE
+    expected = {"method": method, "budget": 3, "seed": 5, "space": SPACE}
+    assert result | expected == result
     assert result["dataset"]["digest"] == Prepared(data).digest
     assert result["environment"]["threads"] == 1
     assert "&" not in (tmp_path / "1.json").read_text()
@@ -58,19 +58,6 @@ def test_file_describes_the_search_which_does_not_use_the_test_set(data, tmp_pat
         assert first[f"p@{k}"] == precision_at_k(Y_val, labels, k)
     again = tune(data, tmp_path / "2.json", *options, "--threads", 2, given=given)
     assert what(again) == what(result)
-
-
-@pytest.mark.parametrize(
-    ("space", "given", "facts"),
-    [
-        ({"gamma": {"low": -2.0, "high": -1.0}}, GIVEN, ["PLT", "gamma=-"]),
-        ({"max_leaf": [0]}, {"tree": "kmeans"}, ["max_leaf=0"]),
-    ],
-)
-def test_range_with_invalid_values_is_refused_before_training(data, tmp_path, space, given, facts):
-    with raises_with(XmlcError, *facts):
-        tune(data, tmp_path / "r.json", space=space, given=given)
-    assert not (tmp_path / "r.json").exists()
 
 
 def test_smac_may_choose_trees_that_the_given_arity_does_not_fit():
@@ -126,12 +113,10 @@ def test_models_of_trials_are_in_a_folder_next_to_the_result_and_deleted(
     monkeypatch.setattr(PLT, "fit", recorded)
     out = tmp_path / "tuning/plt.json"
     search = ("--stages", '[[{"epochs": 1}, {"epochs": 2}]]', "--splits", 3, "--out", out)
-    text = call(tune_command, "--data", data, "--estimator", "plt", *search)
+    call(tune_command, "--data", data, "--estimator", "plt", *search)
     assert len({*places}) == len(places) == 2 * 3
     assert {place.parent for place in places} == {out.with_suffix(".trial")}
     assert list(out.parent.iterdir()) == [out]
-    for number in (1, 2):  # Each trial is a line on standard output.
-        assert f"tune plt on tiny, at most 2 trials: trial {number}: " in text
 
 
 @pytest.mark.parametrize(("arity", "used"), [(2, 2), (3, 4), (5, 4), (163, 128), (182, 256)])
