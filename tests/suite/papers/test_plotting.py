@@ -6,9 +6,11 @@ from itertools import combinations
 import matplotlib as mpl
 import pandas as pd
 import pytest
+from facts import raises_with
 from matplotlib.text import Text
 from report_cases import every_method, forest, ranking, sweep, write
 
+from xmlc.core.errors import XmlcError
 from xmlc.suite.papers import plotting
 from xmlc.suite.papers.building import draw_figure
 from xmlc.suite.papers.plan import RESULTS
@@ -17,6 +19,7 @@ from xmlc.suite.papers.plotting import (
     BOTH,
     COLUMN,
     draw_lines,
+    means,
     panels,
     write_figure,
 )
@@ -130,3 +133,12 @@ def test_names_of_points_do_not_overlap():
     sheet.draw_without_rendering()
     assert [text.get_text() for text in axes.texts] == [*points["name"]]
     assert not overlaps(axes.texts)
+
+
+def test_misspelt_quantity_of_a_figure_is_refused():
+    rows = {"dataset": "a", "model": "plt", "method": "", "variant": "", "record": "a.json"}
+    numbers = pd.DataFrame([rows | {"quantity": "bits", "value": 1.0}])
+    assert means(numbers, "", ["model"], "bits", "p@1")["bits"].tolist() == [1.0]
+    for names in (["model"], "bit"), (["modle"], "bits"):
+        with raises_with(XmlcError, "a.json", "expected"):
+            means(numbers, "", *names)

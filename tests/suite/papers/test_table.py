@@ -6,13 +6,16 @@ import re
 
 import pandas as pd
 import pytest
+import yaml
 from built_tables import build_from
+from facts import raises_with
 from report_cases import every_method, ranking, write
 from repository import ROOT
 
+from xmlc.core.errors import XmlcError
 from xmlc.suite.papers.building import build_table, published_numbers, write_table
 from xmlc.suite.papers.printing import escaped, latex, to_csv, to_latex, to_markdown
-from xmlc.suite.papers.tables import TableSpec, columns
+from xmlc.suite.papers.tables import TableSpec, columns, read_tables
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.manifest import Manifest
@@ -48,6 +51,14 @@ def test_panel_appends_rows_of_the_paper_on_datasets_that_were_run():
     table = spec.build("mine", pd.DataFrame([run], dtype=object), published)
     keys = [[cell.key for (cell,) in panel.cells] for panel in table.panels]
     assert keys == [[("a", "plt"), ("a", "fastxml")], [("b", "plt")]]
+
+
+@pytest.mark.parametrize("key", ["keys", "more", "columns"])
+def test_misspelt_quantity_of_a_table_is_refused(tmp_path, key):
+    file = tmp_path / "tables.yaml"
+    file.write_text(yaml.safe_dump({"tail": {"needs": [], "keys": ["model"], key: ["modle"]}}))
+    with raises_with(XmlcError, "tables.yaml: tail", "'modle'", "expected", "model"):
+        read_tables(file, {})
 
 
 def test_markdown_has_title_panels_and_notes(build):

@@ -21,6 +21,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.core.files import atomic_file
 from xmlc.suite.config.planned import Declared
 from xmlc.suite.papers.notes import threads_of
+from xmlc.suite.results.columns import check_quantities
 from xmlc.suite.results.numbers import ABOUT
 from xmlc.suite.results.titles import model_title
 
@@ -177,10 +178,14 @@ def means(
     """Return means of quantities over seeds, with a row for each combination of ``by``.
 
     ``variants`` is a regular expression, such as "" for the results themselves, and ``by`` are
-    columns and quantities, such as the number of trees, which seeds must share.
+    columns and quantities, such as the number of trees, which seeds must share. Each must be a
+    column of tables or in the records.
     """
-    rows = numbers[numbers["quantity"].isin([*by, *quantities])]
-    rows = rows[rows["variant"].str.fullmatch(variants)]
+    rows = numbers[numbers["variant"].str.fullmatch(variants)]
+    names = [*by, *quantities]
+    if len(rows):
+        check_quantities(str(rows["record"].iloc[0]), names, [*rows["quantity"].unique()])
+    rows = rows[rows["quantity"].isin(names)]
     index = ["dataset", "model", "method", "record", "variant"]
     rows = rows.pivot(index=index, columns="quantity", values="value").astype(float).reset_index()
     rows = rows.reindex(columns=[*dict.fromkeys([*index, *by, *quantities])])

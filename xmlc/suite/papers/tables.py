@@ -15,7 +15,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Declared
 from xmlc.suite.config.suite import Suite
 from xmlc.suite.results import titles
-from xmlc.suite.results.columns import MISSING, column
+from xmlc.suite.results.columns import MISSING, check_quantities, column
 from xmlc.suite.results.numbers import (
     Key,
     as_float,
@@ -361,6 +361,7 @@ def read_tables(file: Path, known: Mapping[str, Any]) -> dict[str, TableSpec]:
     tables = {}
     content = converted(_expanded(read_yaml(file), constants), dict[str, TableSpec], str(file))
     for name, spec in content.items():
+        check_quantities(f"{file}: {name}", [*spec.keys, *spec.quantities])
         functions = []
         for function in filter(None, (spec.rows, *spec.noted_by)):
             if function not in known:

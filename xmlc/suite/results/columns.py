@@ -10,10 +10,12 @@ no cost.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from xmlc.core.errors import XmlcError, nearest
 from xmlc.metrics.measures import OF_RANKINGS, OF_SETS, AnyMeasure
 from xmlc.suite.schemas import read_yaml
 
@@ -113,3 +115,13 @@ def column(name: str) -> Column:
     if measured is None:
         return Column(name, name, cost=name.startswith(COST))
     return replace(measured, name=name, title=f"{measured.title}, std", better=None)
+
+
+def check_quantities(place: str, names: Collection[str], recorded: Collection[str] = ()) -> None:
+    """Raise an error that begins with ``place`` if one of the names is neither a column nor
+    ``recorded``.
+    """
+    for name in names:
+        if name not in COLUMNS and name not in recorded:
+            known = {*COLUMNS, *recorded}
+            raise XmlcError(f"{place}: found no quantity {name!r}, expected {nearest(name, known)}")
