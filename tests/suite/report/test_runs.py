@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from command_line import run as command
-from facts import raises_with
+from facts import absent, raises_with
 from page_cases import PAPER, make_table, small_run
 from record_files import as_record
 from report_cases import every_method, ranking
@@ -18,7 +18,7 @@ from xmlc.suite.papers import table_of
 from xmlc.suite.report.runs import runs_of, split_error, write_runs
 from xmlc.suite.report.verdicts import Spread, half_width, read_runs, read_spreads
 from xmlc.suite.results.columns import COLUMNS
-from xmlc.suite.results.manifest import finished_tables
+from xmlc.suite.results.manifest import Manifest, finished_tables
 from xmlc.suite.results.numbers import read_cells
 
 HEAD = "paper,table,row,column,seeds,values,split_error\n"
@@ -183,3 +183,23 @@ def test_command_keeps_runs_of_other_datasets_in_the_file(run):
     assert command("seed-variation", run / "results/tables", "--out", file) == 0
     rows = ["scene / plt / fta", "yeast / plt / fta", "yeast / plt / sto"]
     assert [*read_runs(file)["row"].unique()] == rows
+
+
+def test_command_skips_tables_that_are_out_of_date(run, capsys):
+    (run / f"results/published/{PAPER}/table1.csv").write_text("dataset,model,p@1\nyeast,plt,75\n")
+    records = write_records(run / "results/old", [ranking(), ranking(seed=1)])
+    make_table(run, "table1", records)
+    replace(
+        Manifest.read(run / f"results/tables/{PAPER}/table2.manifest.json"), table="gone"
+    ).write(run / f"results/tables/{PAPER}/gone")
+    file = run / "runs.csv"
+    arguments = ("seed-variation", run / "results/tables", "--out", file)
+    assert command(*arguments) == 0
+    assert {*read_runs(file)["table"]} == {"table1", "table2"}
+    file.unlink()
+    records[0].unlink()
+    capsys.readouterr()
+    assert command(*arguments) == 0
+    assert {*read_runs(file)["table"]} == {"table2"}
+    skipped = capsys.readouterr().err
+    assert absent(skipped, f"{PAPER}/table1: ", "missing", f"{PAPER}/gone: ", "Delete") == []

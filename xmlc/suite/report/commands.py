@@ -22,6 +22,7 @@ from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import LastRun
 from xmlc.suite.config.settings import read_config
 from xmlc.suite.files import similar_path
+from xmlc.suite.papers import tables_of
 from xmlc.suite.provenance.damage import message_of
 from xmlc.suite.report import compare
 from xmlc.suite.report.finished import long_table, write_archive
@@ -96,26 +97,32 @@ def status_command(ctx: click.Context, settings: tuple[str, ...]) -> None:
         ctx.exit(1)
 
 
-def current_tables() -> tuple[list[Manifest], list[Failure]]:
-    """Return the current tables, and a failure, also printed, for each table whose records were
-    deleted or rebuilt later.
+def current_tables(folder: Path = TABLES) -> tuple[list[Manifest], list[Failure]]:
+    """Return the current tables in a folder, and a failure, also printed, for each table that
+    xmlc does not define, or whose records were deleted or rebuilt later.
     """
     current = []
     stale = []
-    for made in finished_tables(TABLES):
-        file = Path(paths.TABLE.of(paper=made.paper, table=made.table))
+    for made in finished_tables(folder):
+        file = folder / made.paper / made.table
         table = file.with_suffix(".md")
         # An archive has no Markdown files, so only the existence of records is checked.
         written = table.stat().st_mtime_ns if table.exists() else math.inf
-        if all(record.exists() and record.stat().st_mtime_ns <= written for record in made.records):
-            current.append(made)
-        else:
+        reason = ""
+        if made.table not in {spec.name for spec in tables_of(made.paper)}:
+            reason = "xmlc has no table of this name. Delete its files"
+        elif not all(
+            record.exists() and record.stat().st_mtime_ns <= written for record in made.records
+        ):
             reason = f"its records are missing or newer. Run `snakemake {file}.md` to rebuild it"
+        if reason:
             stale.append(Failure(file, reason))
             click.echo(f"{file}: {reason}", err=True)
+        else:
+            current.append(made)
     if not current:
         raise XmlcError(
-            f"{TABLES}: found no finished table that is up to date. Build one first, as with "
+            f"{folder}: found no finished table that is up to date. Build one first, as with "
             "`make demo` or `snakemake plt2016`"
         )
     return current, stale
@@ -306,9 +313,10 @@ def seed_variation_command(tables: Path, out: Path) -> None:
 
     TABLES is a folder of tables from several seeds (key `seeds` of the configuration), each with
     another 80/20 split. `xmlc compare --published` and the report compute the interval of each cell
-    from these values. Lines of the file are kept if TABLES do not contain their dataset.
+    from these values. Lines of the file are kept if TABLES do not contain their dataset. Tables
+    that are out of date are listed and skipped.
     """
-    runs = runs_of(finished_tables(tables))
+    runs = runs_of(current_tables(tables)[0])
     write_runs(runs, out)
     for (paper, table), cells in runs.groupby(["paper", "table"], sort=False):
         click.echo(f"{paper}/{table}: {len(cells)} cells")
