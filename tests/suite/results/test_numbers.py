@@ -166,6 +166,15 @@ def test_published_measure_that_is_no_number_is_refused(tmp_path):
         read_published(file, MODELS)
 
 
+def test_different_constants_of_a_published_dataset_are_refused(tmp_path):
+    file = tmp_path / "table1.csv"
+    file.write_text("dataset,model,m,p@1\na,plt,159,1\na,swnn,159.0,2\nb,plt,-,3\nb,swnn,14,4\n")
+    assert len(read_published(file, MODELS)) == 8
+    file.write_text("dataset,model,m\na,plt,159\nb,plt,983\na,swnn,983\n")
+    with raises_with(XmlcError, "table1.csv", "a, m", "159 and 983"):
+        read_published(file, MODELS)
+
+
 def test_cells_of_a_file_are_texts_with_their_deviation_and_seeds(tmp_path):
     file = tmp_path / "table1.csv"
     deviation = 0.21060533511106927  # `pandas.to_numeric` of pandas 2.1 returns another number.

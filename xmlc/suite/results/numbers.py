@@ -154,7 +154,7 @@ def read_cells(file: Path, keys: Sequence[str]) -> pd.DataFrame:
 
 def read_published(file: Path, keys: Sequence[str]) -> pd.DataFrame:
     """Read a table of a paper (see `read_cells`), whose measures must be numbers or in
-    `NOT_PRINTED`.
+    `NOT_PRINTED`, and whose constants must be equal in all rows of a dataset.
     """
     cells = read_cells(file, keys)
     is_measure = cells["quantity"].map(lambda name: column(name).kind == "measure").astype(bool)
@@ -165,6 +165,14 @@ def read_published(file: Path, keys: Sequence[str]) -> pd.DataFrame:
             f"{file}: {place}: found {cell['value']!r} as {cell['quantity']}, expected a number, "
             "or - for none"
         )
+    numbers = cells.assign(number=as_floats(cells["value"]), place=places(cells, keys))
+    for place, rows in numbers.groupby("place"):
+        if rows["number"].nunique() > 1:
+            found = " and ".join(rows["value"].unique())
+            raise XmlcError(
+                f"{file}: {', '.join(place)}: found {found}, expected one number for each dataset. "
+                "Give each edition of a dataset a separate name"
+            )
     return cells
 
 
