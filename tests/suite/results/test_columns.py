@@ -1,5 +1,7 @@
 """Test how numbers of columns are printed."""
 
+import math
+
 import pytest
 import yaml
 
@@ -21,9 +23,21 @@ def test_numbers_are_printed_with_decimals_of_their_column(name, texts):
     assert {value: column(name).printed(value) for value in texts} == texts
 
 
-def test_standard_deviation_is_printed_like_its_value():
-    assert column("test_ms").printed(0.00123, beside=12.34) == "0.0"
-    assert column("depth").printed(16.1307, beside=155.2) == "16.1"
+@pytest.mark.parametrize(
+    ("name", "value", "deviation", "printed"),
+    [
+        ("test_ms", 12.34, 0.00123, "12.3 ± 0.0"),
+        ("depth", 155.2, 6.1307, "155.2 ± 6.1"),
+        ("depth", 33.3333, 16.1307, "33.3 ± 16.1"),
+        ("p@1", 63.0214, 0.9631, "63.02 ± 0.96"),
+        ("p@1", 10.2345, 12.3456, "10.2 ± 12.3"),
+        ("truncation_loss", 1.23456, 0.98765, "1.235 ± 0.988"),
+        ("inner_products", 55.0, 0.0, "55 ± 0"),
+        ("p@1", math.nan, math.nan, "–"),
+    ],
+)
+def test_standard_deviation_limits_the_decimals(name, value, deviation, printed):
+    assert column(name).printed(value, deviation) == printed
 
 
 def test_standard_deviation_has_definition_of_its_column_without_direction():

@@ -343,10 +343,8 @@ def _with_texts(means: pd.DataFrame) -> pd.DataFrame:
     numbers = means[["quantity", "value", "deviation", "mark"]].itertuples(index=False, name=None)
     for quantity, value, deviation, mark in numbers:
         about = column(quantity)
-        text = about.printed(value)
-        scores.append(as_float(text))
-        if not math.isnan(deviation):
-            text = f"{text} ± {about.printed(deviation, value)}"
+        text = about.printed(value, deviation)
+        scores.append(as_float(about.printed(value)))  # Compared whatever the deviations
         if mark == "brackets":
             text = f"[{text}]"
         texts.append(text)

@@ -51,10 +51,11 @@ class Column:
             return f"{self.title} ({self.unit})"
         return self.title
 
-    def printed(self, value: float | str | None, beside: float | None = None) -> str:
-        """Return the printed value, or a dash if it is missing.
+    def printed(self, value: float | str | None, deviation: float = math.nan) -> str:
+        """Return the printed value, followed by its standard deviation, if any, or a dash if it is
+        missing.
 
-        The mean ``beside`` a standard deviation determines its decimals.
+        The standard deviation limits the decimals of both, so that it has at most `DIGITS` digits.
         """
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return MISSING
@@ -63,19 +64,26 @@ class Column:
         number = float(value)
         if self.most is not None:
             number = round(number, self.most)
-        like = number
-        if beside is not None:
-            like = float(beside)
         decimals = self.decimals
-        if decimals is None and like.is_integer():
+        if decimals is None and number.is_integer():
             decimals = 0
-        elif decimals is None and self.cost and math.isfinite(like):
-            decimals = min(max(DIGITS - 1 - math.floor(math.log10(abs(like))), 0), MAX_DECIMALS)
-        elif decimals is None and beside is not None:
-            decimals = len(f"{like:g}".partition(".")[2])
-        if decimals is None:
+        elif decimals is None and self.cost and math.isfinite(number):
+            decimals = min(decimals_of(number), MAX_DECIMALS)
+        elif decimals is None and math.isnan(deviation):
             return f"{number:g}"
-        return f"{number:.{decimals}f}"
+        elif decimals is None:
+            decimals = len(f"{number:g}".partition(".")[2])
+        if deviation > 0:
+            decimals = min(decimals, decimals_of(deviation))
+        text = f"{number:.{decimals}f}"
+        if math.isnan(deviation):
+            return text
+        return f"{text} ± {deviation:.{decimals}f}"
+
+
+def decimals_of(number: float) -> int:
+    """Return the decimals with which a number that is not 0 has at most `DIGITS` digits."""
+    return max(DIGITS - 1 - math.floor(math.log10(abs(number))), 0)
 
 
 def _measure(measure: AnyMeasure) -> Column:
