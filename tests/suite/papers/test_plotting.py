@@ -1,12 +1,14 @@
 """Test that figures fit one or two columns of a paper, and that their files are reproducible."""
 
 import re
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import matplotlib as mpl
 import pandas as pd
 import pytest
 from facts import raises_with
+from matplotlib.cbook import pts_to_poststep
+from matplotlib.path import Path
 from matplotlib.text import Text
 from report_cases import every_method, forest, ranking, sweep, write
 
@@ -133,6 +135,25 @@ def test_names_of_points_do_not_overlap():
     sheet.draw_without_rendering()
     assert [text.get_text() for text in axes.texts] == [*points["name"]]
     assert not overlaps(axes.texts)
+
+
+@mpl.rc_context(plotting.SETTINGS)
+def test_names_of_points_touch_no_line():
+    sheet, (axes,) = panels(1, 2.4, 2.2)
+    points = pd.DataFrame({"x": [1.0, 2.0, 4.0, 8.0], "y": [1.0, 2.0, 2.5, 3.0]})
+    front = points.assign(label="front", color=BLUE, drawstyle="steps-post")
+    named = points.assign(label="xmlc", color=BLUE, linestyle="none", name="a long name")
+    draw_lines(axes, pd.concat([front, named]))
+    axes.set(xscale="log")
+    axes.margins(x=0.3)
+    plotting.name_points(axes, named)
+    sheet.draw_without_rendering()
+    steps = pts_to_poststep(points["x"], points["y"]).T
+    corners = axes.transData.transform(steps)
+    for text in axes.texts:
+        box = Text.get_window_extent(text)
+        for start, end in pairwise(corners.tolist()):
+            assert not Path([start, end]).intersects_bbox(box, filled=False), text
 
 
 def test_misspelt_quantity_of_a_figure_is_refused():

@@ -265,7 +265,10 @@ def add_legend(sheet: Figure, grid: Iterable[Axes]) -> None:
 
 
 def name_points(axes: Axes, points: pd.DataFrame) -> None:
-    """Write the names of points without overlaps, after axes, scales and legend are set."""
+    """Write the names of points, which touch neither each other nor points or lines, after axes,
+    scales and legend are set.
+    """
+    from matplotlib.cbook import STEP_LOOKUP_MAP
     from textalloc import allocate
 
     named = points.dropna(subset="name")
@@ -276,8 +279,12 @@ def name_points(axes: Axes, points: pd.DataFrame) -> None:
         "textcolor": [*named["color"]],
     }
     style |= {"max_distance": 0.5, "nbr_candidates": 1000, "avoid_label_lines_overlap": True}
+    style |= {"margin": 0.015}
     axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())
     style |= {"x_scatter": [*points["x"]], "y_scatter": [*points["y"]]}
+    joined = [line for line in axes.get_lines() if line.get_linestyle() != "None"]
+    paths = [STEP_LOOKUP_MAP[line.get_drawstyle()](*line.get_data()) for line in joined]
+    style |= {"x_lines": [x for x, _ in paths], "y_lines": [y for _, y in paths]}
     _, _, texts, lines = allocate(axes, [*named["x"]], [*named["y"]], [*named["name"]], **style)
     artists: list[Any] = [*texts, *lines]
     for artist in filter(None, artists):

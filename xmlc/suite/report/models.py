@@ -108,5 +108,6 @@ def draw(numbers: pd.DataFrame) -> bytes | None:
     numbers = numbers[~numbers["model"].isin(LIMITS)]
     if means(numbers, "", ["model"], TIME, QUALITY).dropna()["model"].nunique() < 2:
         return None
-    spec = replace(pareto, by=(), plots=pareto.plots[:1])
+    # Wide enough for the names
+    spec = replace(pareto, by=(), plots=pareto.plots[:1], narrowest=4)
     return content_of(spec.draw(numbers.assign(need=0)), "svg")
