@@ -46,7 +46,8 @@ figure1 = FigureSpec(
     needs=(Where("thresholds", "80", methods=tuple(COLOURS)),),
     caption=(
         "Macro-F of STO, FTA and OFO against 1/c, with a panel for each model and dataset. "
-        "Markers show the values of c that are chosen on the validation sets of the seeds."
+        "Markers show the values of c that are chosen on the validation sets of the seeds. A "
+        "choice is good if its marker is near the top of the solid line, the test scores."
     ),
     by=("dataset", "model"),
     height=1.0,
@@ -103,7 +104,7 @@ pareto = FigureSpec(
     needs=(Where("ranking", "full", baselines=True),),
     caption=(
         "P@1 against training time and prediction time per instance. The dashed line is the "
-        "Pareto front, whose models are named."
+        "Pareto front, whose models are named: no other is both cheaper and better."
     ),
     narrowest=2.4,
     plots=(

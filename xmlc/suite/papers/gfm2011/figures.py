@@ -70,7 +70,8 @@ figure1 = FigureSpec(
     needs=(SIMULATIONS,),
     caption=(
         "Expected F against the sample size for three models of labels, and time against the "
-        "number of labels. The score is the exact expected F under the distribution of the "
+        "number of labels. A method that reaches the dotted line finds the best label sets. The "
+        "score is the exact expected F under the distribution of the "
         "samples (0/0 = 1), the dotted line is its maximum, and bands show the standard error. As "
         "in the paper, the logit of dependent label i is −(i − 1)/2 + the number of ones before "
         "it. The model with −1 and +1 is not in the paper: the logit of label i is −1 + the sum "

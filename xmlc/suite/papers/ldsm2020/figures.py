@@ -150,7 +150,7 @@ figure1 = FigureSpec(
     caption=(
         "Figure 1 for Delicious or another dataset: scores against the number of trees (LdSM with "
         "means over leaves) and the size of trees, the resulting depth, and single trees next to "
-        "ensembles."
+        "ensembles. If a curve of scores is flat at its end, more trees or nodes would not help."
     ),
     only="delicious",
     narrowest=3,
@@ -160,7 +160,7 @@ figure2 = FigureSpec(
     name="figure2",
     needs=(replace(FORESTS, models=(OURS,)),),
     caption="Depth of the deepest tree against the number of labels K, with lines at 1, 2 and 3 "
-    "times log_M K.",
+    "times log_M K. In the paper, depths lie between the solid and the dotted line of their arity.",
     by=(),
     height=2.2,
     plots=(Plot(points=depths, x="labels K", y="depth of the deepest tree", log="x"),),
@@ -168,7 +168,8 @@ figure2 = FigureSpec(
 figure3 = FigureSpec(
     name="figure3",
     needs=(replace(FORESTS, models=(BINARY,)),),
-    caption="The objectives J against epochs. A line is a level of a tree.",
+    caption="The objectives J against epochs. A line is a level of a tree, whose training has "
+    "converged if the line is flat at its end. Dotted lines are the bounds of Lemma 1.",
     narrowest=3,
     height=1.5,
     legend="level (nodes)",
@@ -177,13 +178,15 @@ figure3 = FigureSpec(
 figure4 = FigureSpec(
     name="figure4",
     needs=figure2.needs,
-    caption="P@k and nDCG@k against the number of trees, with a panel for each dataset.",
+    caption="P@k and nDCG@k against the number of trees, with a panel for each dataset. If a curve "
+    "is flat at its end, more trees would not help.",
     plots=(growth_of(OURS),),
 )
 figure5 = FigureSpec(
     name="figure5",
     needs=(replace(SIZES, models=(OURS,)),),
-    caption="P@k and nDCG@k against the maximum number of nodes per tree, and the resulting depth.",
+    caption="P@k and nDCG@k against the maximum number of nodes per tree, and the resulting depth. "
+    "If a curve of scores is flat at its end, larger trees would not help.",
     narrowest=3,
     height=1.5,
     plots=(MAX_NODES, DEPTHS),
@@ -191,7 +194,8 @@ figure5 = FigureSpec(
 figure6 = FigureSpec(
     name="figure6",
     needs=(replace(FORESTS, models=tuple(TITLES)), RANKINGS),
-    caption="Single trees and ensembles: precision (filled markers) and nDCG (hollow markers).",
+    caption="Single trees and ensembles: precision (filled markers) and nDCG (hollow markers). "
+    "Names end in the number of trees, and in 1* for the best single tree of a search.",
     plots=(SINGLE_TREES,),
 )
 figure7 = replace(figure3, name="figure7", plots=(objectives_of(0), objectives_of(1)))
