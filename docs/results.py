@@ -9,18 +9,16 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
 import yaml
 
 from xmlc.suite.papers.building import build_table
 from xmlc.suite.papers.claims import CLAIMS, counted
 from xmlc.suite.papers.tables import Table
-from xmlc.suite.report.compare import SIDES, compare
-from xmlc.suite.report.verdicts import Judge, NumberKind
+from xmlc.suite.report.compare import compare, count_outcomes
+from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.results.manifest import Manifest, finished_tables
-from xmlc.suite.results.verdicts import ClaimVerdict, Verdict
+from xmlc.suite.results.verdicts import ClaimVerdict
 
 ROOT = Path(__file__).resolve().parents[1]
 ARCHIVE = ROOT / "results/reference/five-seeds"
@@ -65,30 +63,6 @@ def outcomes() -> dict[str, dict[str, object]]:
         comparison = compare(ROOT / "results/published" / paper, ARCHIVE / paper, judge)
         counts[paper] = count_outcomes(comparison.cells)
     return counts
-
-
-def count_outcomes(cells: pd.DataFrame) -> dict[str, Any]:
-    """Count the outcomes of numbers that papers measured.
-
-    Return a table row as a dict from headings to cells.
-
-    A number is reproduced if it is equal to the published number or inside its interval. If its
-    settings were fitted to published results, it agrees with the published number, but is not
-    reproduced.
-    """
-    published = cells[(cells["kind"] == NumberKind.MEASURED) & (cells["verdict"] != "")]
-    run = published[published["verdict"] != Verdict.NOT_RUN]
-    agreeing = run[run["verdict"].isin([Verdict.EQUAL, Verdict.INSIDE])]
-    fitted = agreeing[agreeing["fitted"] != ""]
-    return {
-        "datasets run": f"{run['dataset'].nunique()} of {published['dataset'].nunique()}",
-        "published": len(published),
-        "run": len(run),
-        "reproduced": len(agreeing) - len(fitted),
-        "agree, fitted": len(fitted),
-        "differ": len(run[run["verdict"].isin(SIDES)]),
-        "undecided": len(run[run["verdict"] == Verdict.UNDECIDED]),
-    }
 
 
 def page(text: str, numbers: dict[str, dict[str, object]], claims: dict[str, Table]) -> str:

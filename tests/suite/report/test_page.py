@@ -2,20 +2,17 @@
 
 import base64
 import re
-import runpy
 import shutil
 
 import pytest
 from facts import absent
 from page_cases import HOSTILE, PAPER, SPLIT, Reader, make_table, pages_of_run, small_run
 from report_cases import thresholds, write
-from repository import ROOT
 
-from xmlc.suite.report.compare import published_lines
+from xmlc.suite.papers import figure_of
+from xmlc.suite.report.compare import count_outcomes, published_lines
 from xmlc.suite.report.verdicts import Judge
 from xmlc.suite.results.fingerprint import fingerprint
-
-count_outcomes = runpy.run_path(str(ROOT / "docs/results.py"))["count_outcomes"]
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +81,7 @@ OUTCOME = {
     "agree, fitted": 0,
     "differ": 1,
     "undecided": 0,
+    "not run": 4,
 }
 
 
@@ -102,7 +100,7 @@ def test_published_table_without_results_counts_as_not_run(tmp_path):
     for file in tmp_path.glob("results/tables/*/table1.*"):
         file.unlink()
     found = count_outcomes(pages_of_run(tmp_path).numbers)
-    assert found == OUTCOME | {"datasets run": "1 of 3", "published": 8}
+    assert found == OUTCOME | {"datasets run": "1 of 3", "published": 8, "not run": 5}
 
 
 def test_statistic_of_a_dataset_has_its_verdict_in_each_row(tmp_path):
@@ -167,8 +165,38 @@ def test_pages_show_fingerprints_and_versions(run, pages):
     assert versions in "".join(Reader(pages.paper).text)
 
 
-def test_figures_are_embedded_as_images(run, pages):
+def test_index_counts_the_outcomes_of_each_paper(pages):
+    (row,) = re.findall(rf'<th scope="row"><a href="{PAPER}.html">.*?</tr>', pages.index, re.DOTALL)
+    assert re.findall(r"<td>(\d+)</td>", row) == ["7", "2", "0", "1", "0", "4"]
+    assert absent(pages.index, "2 of 7 published numbers are reproduced") == []
+
+
+@pytest.mark.parametrize("name", ["index", "paper"])
+def test_pages_explain_their_marks_before_the_first_table(pages, name):
+    html = getattr(pages, name)
+    before = html.partition("<table")[0]
+    assert absent(before, "How to read:", *(f">{verdict}<" for verdict in ("equal", "below"))) == []
+
+
+def test_caption_of_a_table_has_counts_of_verdicts_and_the_best_model(pages):
+    captions = re.findall(r'<p class="caption">(.*?)<a href="[^"]*csv"', pages.paper, re.DOTALL)
+    of_table1, of_table2 = [" ".join(caption.split()) for caption in captions]
+    assert absent(of_table1, "Best P@1: PLT (75.00).") == []
+    assert absent(of_table2, "3 of 7", "1 equal", "1 inside", "1 below") == []
+    assert absent(of_table2, "Best Macro-F: PLT, OFO (42.02).") == []
+
+
+@pytest.mark.parametrize("name", ["index", "paper"])
+def test_wide_content_scrolls_in_a_named_region_that_takes_the_keyboard(pages, name):
+    html = getattr(pages, name)
+    regions = re.findall(r'<div class="scroll[^>]*>', html)
+    assert len(regions) >= html.count("<table")
+    assert all(re.search(r'role="region" aria-label="[^"]+" tabindex="0"', one) for one in regions)
+
+
+def test_figures_are_embedded_as_images_below_their_captions(run, pages):
     (image,) = [attributes for tag, attributes in Reader(pages.paper).tags if tag == "img"]
+    assert image["alt"] == figure_of("1", PAPER).caption
     start, _, content = image["src"].partition(",")
     assert start == "data:image/svg+xml;base64"
     assert base64.b64decode(content) == (run / f"results/figures/{PAPER}/figure1.svg").read_bytes()

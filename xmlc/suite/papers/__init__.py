@@ -56,6 +56,11 @@ def tables_of(paper: str) -> list[TableSpec]:
     return [*_definitions(paper, "table").values()]
 
 
+def figures_of(paper: str) -> list[FigureSpec]:
+    """Return a paper's figures, and the common figures that it does not replace."""
+    return [*_definitions(paper, "figure").values()]
+
+
 def modules_of(paper: str, noun: str) -> list[str]:
     """Return the modules of a paper and of ``common`` with "table" or "figure" definitions."""
     return [

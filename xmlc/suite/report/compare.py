@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ from xmlc.suite.results.settings import settings_line
 from xmlc.suite.results.verdicts import Verdict
 
 # The main results of papers and studies.
-HEADLINES = ("p@1", "macro_f", "macro_f_present", "instance_f", "accuracy")
+HEADLINES = ("p@1", "instance_f", "macro_f", "macro_f_present", "accuracy")
 SIDES = (Verdict.ABOVE, Verdict.BELOW)
 LISTED = 20  # Cells that the text lists, unless it lists all
 LIMIT = 60_000  # Characters of Markdown. GitHub allows 65,536 in a comment.
@@ -226,13 +226,35 @@ def published_lines(cells: pd.DataFrame) -> list[str]:
             datasets = f"{run['dataset'].nunique()} of {own['dataset'].nunique()} datasets"
             line = f"{kind}: {len(run)} of {len(own)} run again, on {datasets}: {_counts(run)}"
             lines.append(line.removesuffix(": "))
-    is_fitted = (cells["fitted"] != "") & cells["verdict"].isin([Verdict.EQUAL, Verdict.INSIDE])
-    fitted = cells[is_fitted & (cells["kind"] == NumberKind.MEASURED)]
-    if len(fitted):
+    fitted = count_outcomes(cells)["agree, fitted"]
+    if fitted:
         lines.insert(
-            1, f"{len(fitted)} of these agree by settings that were fitted to published results"
+            1, f"{fitted} of these agree by settings that were fitted to published results"
         )
     return lines
+
+
+def count_outcomes(cells: pd.DataFrame) -> dict[str, Any]:
+    """Return counts of the numbers that papers measured, by the headings of a table.
+
+    A number is reproduced if it is equal to the published number or inside its interval. If its
+    settings were fitted to published results, it agrees with the published number, but is not
+    reproduced.
+    """
+    published = cells[(cells["kind"] == NumberKind.MEASURED) & (cells["verdict"] != "")]
+    run = published[published["verdict"] != Verdict.NOT_RUN]
+    agreeing = run[run["verdict"].isin([Verdict.EQUAL, Verdict.INSIDE])]
+    fitted = agreeing[agreeing["fitted"] != ""]
+    return {
+        "datasets run": f"{run['dataset'].nunique()} of {published['dataset'].nunique()}",
+        "published": len(published),
+        "run": len(run),
+        "reproduced": len(agreeing) - len(fitted),
+        "agree, fitted": len(fitted),
+        "differ": len(run[run["verdict"].isin(SIDES)]),
+        "undecided": len(run[run["verdict"] == Verdict.UNDECIDED]),
+        "not run": len(published) - len(run),
+    }
 
 
 def listing(cells: pd.DataFrame, is_published: bool) -> pd.DataFrame:

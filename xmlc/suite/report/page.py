@@ -20,12 +20,12 @@ from xmlc import __version__
 from xmlc.suite.config import paths
 from xmlc.suite.config.folders import config_folder
 from xmlc.suite.config.suite import find_suite
-from xmlc.suite.papers import tables_of
+from xmlc.suite.papers import figures_of, tables_of
 from xmlc.suite.papers.building import Known, build_table
 from xmlc.suite.papers.claims import CLAIMS, FITTED, counted
 from xmlc.suite.papers.printing import fingerprint_of, title_of, to_csv
 from xmlc.suite.papers.tables import Cell, Table
-from xmlc.suite.report.compare import published_lines
+from xmlc.suite.report.compare import HEADLINES, count_outcomes, published_lines
 from xmlc.suite.report.finished import environment_columns
 from xmlc.suite.report.models import comparisons
 from xmlc.suite.report.status import Failure
@@ -51,8 +51,10 @@ class PaperPage:
     environments: list[str]
     #: Rows of `judged` for each table, by place (`xmlc.suite.results.numbers.place_of`).
     verdicts: dict[str, dict[Key, dict[Hashable, Any]]]
-    #: SVGs by name.
-    figures: dict[str, bytes]
+    #: Counts of verdicts on each table's published numbers, in words.
+    findings: dict[str, list[str]]
+    #: Caption and SVG by name.
+    figures: dict[str, tuple[str, bytes]]
 
     @property
     def shown(self) -> list[Table]:
@@ -101,6 +103,9 @@ def pages_of(
         "cost_ratio": cost_ratio,
         "address_of": address_of,
         "papers": papers,
+        "headlines": HEADLINES,
+        "column": column,
+        "count_outcomes": count_outcomes,
     }
     texts = {}
     for paper in papers:
@@ -109,7 +114,11 @@ def pages_of(
         texts[f"{paper.name}.html"] = templates.get_template("paper.html.j2").render(page=paper)
     index = templates.get_template("index.html.j2")
     texts["index.html"] = index.render(
-        page=None, comparisons=comparisons(known), failures=failures, run=run
+        page=None,
+        total=count_outcomes(numbers),
+        comparisons=comparisons(known),
+        failures=failures,
+        run=run,
     )
     return texts, numbers
 
@@ -125,9 +134,17 @@ def _paper(name: str, finished: Sequence[Manifest], judge: Judge, known: Known) 
             means = tables[spec.name].means if spec.name in tables else None
             numbers.append(judged(name, spec, means, read_published(file, spec.keys), judge))
     verdicts = {}
+    findings = {}
     for table in tables.values():
         rows = judged(name, table.spec, table.means, table.published, judge)
         verdicts[table.spec.name] = dict(zip(rows["place"], rows.to_dict("records"), strict=True))
+        if len(rows):
+            findings[table.spec.name] = published_lines(rows)
+    figures = {}
+    for figure in sorted(figures_of(name), key=lambda figure: figure.name):
+        file = Path(paths.FIGURES, name, f"{figure.name}.svg")
+        if file.is_file():
+            figures[figure.name] = figure.caption, file.read_bytes()
     suite = find_suite(name, config_folder())
     claims = {}
     if CLAIMS in tables:
@@ -144,9 +161,8 @@ def _paper(name: str, finished: Sequence[Manifest], judge: Judge, known: Known) 
         claims=claims,
         environments=[*environments],
         verdicts=verdicts,
-        figures={
-            file.stem: file.read_bytes() for file in sorted(Path(paths.FIGURES, name).glob("*.svg"))
-        },
+        findings=findings,
+        figures=figures,
     )
 
 
