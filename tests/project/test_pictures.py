@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from repository import ROOT
 
-NAMES = ("label_tree", "pipeline", "estimates_to_sets", "interval")
+NAMES = ("label_tree", "pipeline", "estimates_to_sets", "interval", "report_index")
 PICTURES = {name: runpy.run_path(str(ROOT / f"docs/{name}.py")) for name in NAMES}
 MAKER = PICTURES["label_tree"]
 RELIABILITY = runpy.run_path(str(ROOT / "docs/reliability.py"))
