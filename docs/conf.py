@@ -40,7 +40,7 @@ extensions = [
 ]
 myst_heading_anchors = 3  # links to sections, as on GitHub
 nb_execution_show_tb = True
-nb_execution_timeout = 300  # seconds for a cell, which may compile kernels
+nb_execution_timeout = 600  # seconds for a cell, which may compile kernels
 nb_output_stderr = "remove"  # progress bars
 exclude_patterns = ["_build", "_page", "_runs", "jupyter_execute"]
 html_theme = "furo"
