@@ -2,10 +2,13 @@
 
 import lzma
 import re
+import runpy
 from collections import defaultdict
 
 from benchmark_rows import run_benchmark
 from repository import ROOT, measurements
+
+MAKER = runpy.run_path(str(ROOT / "docs/expected_f.py"))
 
 
 def test_estimates_of_another_program_are_split_into_halves(tmp_path):
@@ -33,3 +36,8 @@ def test_page_numbers_equal_measurements():
     assert len(lines) == 3
     for name, model, cells in lines:
         assert {*re.findall(r"[-+]?\d+\.\d", cells)} <= measured[name, model]
+
+
+def test_figure_shows_measurements():
+    figure = MAKER["figure"](MAKER["read"]())
+    assert MAKER["FIGURE"].read_text(encoding="utf-8") == "\n".join(figure) + "\n"

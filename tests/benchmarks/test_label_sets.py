@@ -1,16 +1,8 @@
 """Test that docs/label_sets.md shows the numbers in results/benchmarks/."""
 
 import re
-import runpy
 
 from repository import ROOT, measurements
-
-MAKER = runpy.run_path(str(ROOT / "docs/label_sets.py"))
-
-
-def test_figure_shows_measurements():
-    figure = MAKER["figure"](MAKER["read"]())
-    assert MAKER["FIGURE"].read_text(encoding="utf-8") == "\n".join(figure) + "\n"
 
 
 def test_table_shows_measurements():

@@ -14,7 +14,7 @@ from xmlc.suite.papers.plotting import BLUE, VERMILION
 
 HERE = Path(__file__).parent
 FILE = HERE.parent / "results/benchmarks/expected-f.csv"
-FIGURE = HERE / "label_sets.svg"
+FIGURE = HERE / "expected_f.svg"
 MODELS = {
     "plt-batch": "PLT",
     "plt": "PLT (SGD)",
