@@ -62,14 +62,14 @@ nitpick_ignore_regex = [("py:obj", r".*[ \-/].*"), ("py:(obj|class)", r"(.*\.)?_
 # inherits, except the methods that all estimators share, which the page on models shows once.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-# Methods for code of the package, and functions of a listed module
+# Members for code of the package, which are no part of the reference
 HOOKS = """
-    before check_together checked_overlap estimate_blocks features fit_candidates label_scores
-    largest_below learn limits members min_probabilities node_thresholds over own_thresholds
-    unfitted
+    FOREST all_labelled_ before check_together checked_overlap domains estimate_blocks features
+    fit_candidates label_scores largest_below learn limits members min_probabilities
+    node_thresholds over own_thresholds unfitted
 """
 autodoc_default_options = {
-    "inherited-members": "Estimator,SparseProbabilityEstimator,tuple",
+    "inherited-members": "BaseException,Estimator,SparseProbabilityEstimator,StoredEstimator,tuple",
     "exclude-members": ", ".join(HOOKS.split()),
 }
 autosummary_generate = False

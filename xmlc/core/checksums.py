@@ -37,7 +37,7 @@ State = tuple[int, int, int]
 
 
 class Damaged(XmlcError):
-    """A change of a file, which has to be restored.
+    """A file that differs from its checksum and has to be restored.
 
     Parameters
     ----------

@@ -99,7 +99,6 @@ def _helpers_of(file: Path, folders: tuple[Path, ...]) -> Iterator[tuple[Path, s
 
 
 def _name_in(folder: Path, file: Path) -> str:
-    """Return the module name of a file for imports from a folder."""
     return ".".join(file.resolve().relative_to(folder).with_suffix("").parts).removesuffix(
         ".__init__"
     )

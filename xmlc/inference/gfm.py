@@ -440,7 +440,6 @@ def gfm_t(
 def _predict(
     P: Any, p_empty: Any, sizes: Any, n_jobs: int | None, *options: Any
 ) -> tuple[CSR, np.ndarray]:
-    """Return the best sets and their values, with the ``options`` of `maximise`."""
     if isinstance(P, Samples):
         Y, n_samples = checked_samples(P)
         m = Y.shape[1]

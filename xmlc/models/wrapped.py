@@ -211,7 +211,7 @@ class Wrapped(SparseProbabilityEstimator):
 
     @classmethod
     def load(cls, path: str | Path, trusted: bool = False) -> Self:
-        """Read a model that `save` wrote.
+        """Read a model that ``save`` wrote.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class Wrapped(SparseProbabilityEstimator):
         Raises
         ------
         XmlcError
-            The folder has no wrapped model, a file has changed after `save`, or ``trusted`` is
+            The folder has no wrapped model, a file has changed after ``save``, or ``trusted`` is
             false.
         """
         file = checked_path(path) / PICKLE

@@ -293,7 +293,6 @@ def _standard_input() -> BinaryIO:
 
 
 def _csv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames | None) -> Documents:
-    """Yield the documents of a CSV file, whose first line may be Excel's ``sep=;``."""
     first = next(lines, "")
     delimiter = ","
     if first.rstrip("\r\n")[:-1].lower() == "sep=":  # Excel takes this line as the delimiter

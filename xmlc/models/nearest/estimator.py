@@ -224,7 +224,6 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _above(
         self, numbers: np.ndarray, similarities: np.ndarray, thresholds: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the labels whose shares exceed their thresholds, after their number per row."""
         starts = self.label_starts_
         sizes = np.where(numbers >= 0, starts[numbers + 1] - starts[numbers], 0).sum(axis=1)
         most = int(np.minimum(sizes, self.n_labels_).sum())
@@ -292,7 +291,6 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
     def _nearest(
         self, x: KernelCSR, start: int, end: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the numbers of inner products of these instances, neighbours, and similarities."""
         beta = self.beta
         if beta is None:
             beta = self.beta_

@@ -444,7 +444,6 @@ class PLT(SparseProbabilityEstimator):
     def _ranked(
         self, x: KernelCSR, k: int, label_weights: np.ndarray, search: str, title: str
     ) -> tuple[Any, ...]:
-        """Return labels, scores, ``certified_`` (if any) and ``inner_products_``."""
         # users may change ``search`` and ``beam`` after training
         check_value(type(self), "search", search)
         largest = self.tree_.largest_below(label_weights)
