@@ -12,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils import estimator_html_repr
 
-from xmlc.core.errors import XmlcError
 from xmlc.kernels.estimator import check_hyperparameters
 from xmlc.models import PLT
 from xmlc.models.base import SparseProbabilityEstimator
@@ -43,8 +42,6 @@ def test_hyperparameters_follow_scikit_learn():
     assert Constant(extra=extra).unfitted().extra is not extra
     with raises_with(ValueError, "Constant", "'arty'", "extra", "share"):
         Constant().set_params(arty=3)
-    with raises_with(XmlcError, "2 instances"):
-        Constant().fit(np.ones((2, 3)), np.ones((1, 3), dtype=bool))
 
 
 def test_estimators_work_in_grid_search_and_pipeline(multilabel):

@@ -38,9 +38,7 @@ def stale_reads(function):
     postproc.PostProcessor(code).run(emit_dels=True)
     assigned = []
     for block in code.blocks.values():
-        for s in block.body:
-            if isinstance(s, ir.Assign):
-                assigned.append(s)
+        assigned += block.find_insts(ir.Assign)
     named = {
         s.target.name: s.value for s in assigned if isinstance(s.value, ir.Global | ir.FreeVar)
     }

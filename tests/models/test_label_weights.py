@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from facts import raises_with
+from plt_twin import ancestors
 from scipy import sparse
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import MultinomialNB
@@ -133,12 +134,8 @@ def test_search_evaluates_only_paths_to_labels_with_weight(name):
         labels, scores = model.predict_top_k(X, 3, 2.0 * (np.arange(M) == label))
         assert (labels == [label, -1, -1]).all()
         assert (scores[:, 1:] == 0).all()
-        node = tree.parent[tree.leaf[label]]
-        evaluated = 1
-        while node >= 0:
-            evaluated += np.diff(tree.children)[node]
-            node = tree.parent[node]
-        assert (model.inner_products_ == evaluated).all()
+        path = [*ancestors(tree, tree.leaf[label])]
+        assert (model.inner_products_ == 1 + np.diff(tree.children)[path].sum()).all()
     labels, _ = model.predict_top_k(X, 3, np.zeros(M))
     assert (labels == -1).all()
     assert (model.inner_products_ == 1).all()

@@ -41,7 +41,6 @@ CLASSES = np.arange(40) % 3
         (lambda: PLT().fit(X[:3], Y), ["3 instances", "40"]),
         (lambda: PLT().fit(X, CLASSES), ["[[one] for one in y]", "np.reshape"]),
         (lambda: PLT().fit(X, CLASSES.reshape(-1, 1)), ["2", "row 2", "[[one] for one in y]"]),
-        (lambda: PLT().fit(X, [["a"], ["b", "c"]] * 20), "MultiLabelBinarizer"),
         (lambda: macro_f(Y, SPE), "apply_thresholds"),
         # swapped arguments
         (lambda: PLT().fit(Y, X), "PLT.fit(X, Y)"),
@@ -50,7 +49,6 @@ CLASSES = np.arange(40) % 3
         (lambda: STO().fit(Y, SPE), "fit(spe, Y)"),
         (lambda: macro_f(SPE, Y), "(Y, Y_hat)"),
         (lambda: precision_at_k(np.tile(np.arange(3), (40, 1)), Y, 1), "(Y, labels, k)"),
-        (lambda: precision_at_k(SPE, Y, 1), "(Y, labels, k)"),
         (lambda: TextClassifier().fit([["a"]] * 40, TEXTS), "(texts, label_lists)"),
     ],
 )  # fmt: skip

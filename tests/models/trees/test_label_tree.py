@@ -5,6 +5,7 @@ import pytest
 from facts import raises_with
 from hypothesis import given
 from hypothesis import strategies as st
+from plt_twin import ancestors
 
 from xmlc.core.errors import XmlcError
 from xmlc.models.trees import LabelTree, complete_tree, random_complete_tree
@@ -36,10 +37,9 @@ def test_nodes_have_smallest_threshold_and_largest_weight_below(shape):
     thresholds = rng.random(m, dtype=np.float32)
     weights = rng.choice([0.0, 0.0, 0.0, 1.0, 1e38, 1e-300, rng.random()], m)
     below = [[] for _ in range(tree.n_nodes)]
-    for label, node in enumerate(tree.leaf):
-        while node >= 0:
+    for label, leaf in enumerate(tree.leaf):
+        for node in ancestors(tree, leaf):
             below[node].append(label)
-            node = tree.parent[node]
     smallest = [thresholds[labels].min() for labels in below]
     assert tree.node_thresholds(thresholds).tolist() == smallest
     largest = [weights[labels].max() or np.nan for labels in below]
