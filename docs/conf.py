@@ -131,9 +131,19 @@ def with_levels_of_headings(app, pagename, templatename, context, doctree):
     )
 
 
+def with_scrolling_by_keys(app, pagename, templatename, context, doctree):
+    """Let keys scroll code, tables and pictures that are wider than the screen."""
+    context["body"] = re.sub(
+        r'<pre(?=>)|<p(?=><img )|<div(?= class="(?:table-wrapper|cell_output))',
+        r'\g<0> tabindex="0"',
+        context.get("body", ""),
+    )
+
+
 def setup(app):
     """Connect the pages' links."""
     app.connect("source-read", with_links_of_the_site)
     app.connect("html-page-context", with_anchors_that_exist)
+    app.connect("html-page-context", with_scrolling_by_keys)
     # furo makes the navigation at 500
     app.connect("html-page-context", with_levels_of_headings, priority=900)
