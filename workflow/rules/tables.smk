@@ -20,7 +20,7 @@ rule table:
         "../envs/xmlc.yaml"
     params:
         code=lambda wildcards: plan.code_of("table", wildcards.paper),
-        order=lambda wildcards: plan.order_of(table_records(wildcards)),
+        order=lambda wildcards: plan.order_of("table", wildcards.paper, table_records(wildcards)),
         read=lambda wildcards: plan.sources_of_table(project, wildcards.paper, wildcards.table),
         caption=lambda wildcards: table_of(wildcards.table, wildcards.paper).caption,
         published=paths.PUBLISHED,
@@ -56,7 +56,7 @@ rule figure:
         "../envs/xmlc.yaml"
     params:
         code=lambda wildcards: plan.code_of("figure", wildcards.paper),
-        order=lambda wildcards: plan.order_of(figure_records(wildcards)),
+        order=lambda wildcards: plan.order_of("figure", wildcards.paper, figure_records(wildcards)),
         titles=titles,
         methods=method_order,
         prefix=prefix,

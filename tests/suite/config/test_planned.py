@@ -239,8 +239,14 @@ def test_table_is_rebuilt_if_its_text_or_used_suite_values_change(project, monke
     assert sources("table1") == sources("table1", other)
     assert sources("table3") == sources("table3", replace(project))
     assert sources("table3") != sources("table3", other)
-    before = sources("claims")
+
+
+def test_edited_declarations_make_tables_and_figures_again(tmp_path, monkeypatch):
+    before = {noun: plan.order_of(noun, "plt2016", ["a"]) for noun in ("table", "figure")}
+    assert before["table"] == plan.order_of("table", "plt2016", ["a"])
+    assert before["table"] != plan.order_of("table", "gfm2011", ["a"])
     statements = tmp_path / "claims.yaml"
     statements.write_text("another statement")
-    monkeypatch.setattr(plan, "files_of", lambda paper: [str(statements)])
-    assert sources("claims") != before
+    monkeypatch.setattr(plan, "files_of", lambda paper, noun: [str(statements)])
+    for noun, digest in before.items():
+        assert plan.order_of(noun, "plt2016", ["a"]) != digest

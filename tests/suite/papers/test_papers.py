@@ -8,8 +8,15 @@ from repository import ROOT
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import RANKINGS, Where
 from xmlc.suite.config.suite import read_suites
-from xmlc.suite.papers import figure_of, modules_of, rooms, table_of, tables_of
-from xmlc.suite.papers.tables import read_tables
+from xmlc.suite.papers import (
+    figure_of,
+    modules_of,
+    read_declared,
+    rooms,
+    table_of,
+    tables_of,
+)
+from xmlc.suite.papers.tables import TableSpec
 from xmlc.suite.results.columns import COLUMNS
 from xmlc.suite.results.titles import model_title, name_models
 
@@ -37,9 +44,9 @@ def test_tables_yaml_names_constants_and_functions(tmp_path):
     entry = "needs: [RANKINGS, {kind: sweep}], keys: [KEYS, method], panels: [{quantities: [S]}]"
     file.write_text(f"mine: {{{entry}, rows: best, noted_by: [about]}}\n")
     known = {"KEYS": ("dataset", "model"), "RANKINGS": RANKINGS, "best": list}
-    with raises_with(XmlcError, file, "mine", "'about'"):
-        read_tables(file, known)
-    table = read_tables(file, known | {"about": len})["mine"]
+    with raises_with(XmlcError, file, "noted_by", "'about'"):
+        read_declared(file, TableSpec, known)
+    table = read_declared(file, TableSpec, known | {"about": len})["mine"]
     assert (table.name, table.rows, table.noted_by) == ("mine", list, (len,))
     assert table.needs == (RANKINGS, Where("sweep"))
     assert table.keys == ("dataset", "model", "method")

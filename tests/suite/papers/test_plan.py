@@ -153,7 +153,8 @@ print(project.suites)
 for paper in project.settings.papers:
     for table in project.suites[paper].tables:
         records = plan.outputs_for(project, "table", table, paper)
-        print(paper, table, plan.sources_of_table(project, paper, table), plan.order_of(records))
+        print(paper, table, plan.sources_of_table(project, paper, table))
+        print(plan.order_of("table", paper, records))
     print(plan.code_of("table", paper), plan.code_of("figure", paper))
 """
 

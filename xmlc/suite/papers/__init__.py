@@ -1,14 +1,16 @@
 """Definitions of tables and figures, in a package for each paper and in ``common`` for all.
 
-``tables.yaml`` declares a paper's tables, with functions in ``tables.py``, ``figures.py`` its
-figures, and ``claims.py`` a table of claims. ``titles.yaml`` has the printed names of models, which
-every package can print.
+``tables.yaml``, ``figures.yaml`` and ``claims.yaml`` declare a paper's tables, figures and claims,
+with functions in ``tables.py``, ``figures.py`` and ``claims.py``. ``titles.yaml`` has the printed
+names of models, which every package can print.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -19,12 +21,15 @@ from xmlc.metrics import measures
 from xmlc.suite.config import planned
 from xmlc.suite.config.planned import Declared
 from xmlc.suite.papers.plotting import FigureSpec
-from xmlc.suite.papers.tables import TableSpec, read_tables
+from xmlc.suite.papers.tables import TableSpec
+from xmlc.suite.results.columns import check_quantities
 from xmlc.suite.results.titles import name_models
 from xmlc.suite.schemas import converted, nearest, read_yaml
 
 COMMON = "common"
 HERE = Path(__file__).parent
+KINDS = {"table": TableSpec, "figure": FigureSpec}
+FUNCTIONS = ("rows", "noted_by", "points")  # Keys whose values are names of functions
 MODULES = {"table": ("tables", "claims"), "figure": ("figures",)}
 TITLES = sorted(HERE.glob("*/titles.yaml"))
 
@@ -70,10 +75,10 @@ def modules_of(paper: str, noun: str) -> list[str]:
     ]
 
 
-def files_of(paper: str) -> list[str]:
-    """Return the YAML files that declare a paper's statements and tables."""
-    places = (f"{paper}/claims", f"{paper}/tables", f"{COMMON}/tables")
-    files = [HERE / f"{place}.yaml" for place in places]
+def files_of(paper: str, noun: str) -> list[str]:
+    """Return the YAML files with the same definitions."""
+    places = product((paper, COMMON), MODULES[noun])
+    files = [HERE / room / f"{name}.yaml" for room, name in places]
     return [str(file) for file in files if file.is_file()]
 
 
@@ -98,8 +103,40 @@ def _definitions(paper: str, noun: str) -> dict[str, Any]:
     for room in (COMMON, paper):
         for module in reversed(modules_of(room, noun)):
             known |= vars(importlib.import_module(module))
-        file = HERE / room / "tables.yaml"
-        if noun == "table" and file.is_file():
-            found |= read_tables(file, known)
+        file = HERE / room / f"{noun}s.yaml"
+        if file.is_file():
+            found |= read_declared(file, KINDS[noun], known)
         found |= {part.name: part for part in known.values() if isinstance(part, Declared)}
     return found
+
+
+def read_declared(file: Path, kind: Any, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Read tables or figures from YAML, in which names of functions and names in capitals stand for
+    the values that are ``known``.
+    """
+
+    def valued(part: Any, key: str = "") -> Any:
+        if isinstance(part, dict):
+            return {name: valued(value, name) for name, value in part.items()}
+        if isinstance(part, list):
+            items: list[Any] = []
+            for item in part:
+                value = valued(item, key)
+                # A constant with several items adds each.
+                if isinstance(item, str) and isinstance(value, tuple | dict):
+                    items += value
+                else:
+                    items.append(value)
+            return items
+        if key in FUNCTIONS and part not in known:
+            problem = f"found {part!r}, expected a function in {file.with_suffix('.py')}"
+            raise XmlcError(f"{file}: {key}: {problem}")
+        if key in FUNCTIONS or str(part).isupper():
+            return known.get(part, part)
+        return part
+
+    content = converted(valued(read_yaml(file)), dict[str, kind], str(file))
+    for name, spec in content.items():
+        if isinstance(spec, TableSpec):
+            check_quantities(f"{file}: {name}", [*spec.keys, *spec.quantities])
+    return {name: replace(spec, name=name) for name, spec in content.items()}

@@ -21,7 +21,7 @@ from xmlc.suite.config.runs import in_one_line
 from xmlc.suite.papers import TITLES, definition, enter_rooms, files_of, modules_of, table_of
 from xmlc.suite.papers.plotting import METADATA
 from xmlc.suite.provenance.planned_code import planned_code
-from xmlc.suite.results.columns import FILE
+from xmlc.suite.results.columns import FILE as COLUMNS
 from xmlc.suite.results.titles import model_title
 from xmlc.suite.schemas import located
 
@@ -273,11 +273,11 @@ def outputs_of(records: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(map(paths.output_of, records)))
 
 
-def order_of(records: Iterable[str]) -> str:
-    """Return a digest of models' names and the order of records, which Snakemake compares as a
-    set.
+def order_of(noun: str, paper: str, records: Iterable[str]) -> str:
+    """Return a digest of a table's or figure's declaration, the names of models and columns, and
+    the order of records, which Snakemake compares as a set.
     """
-    return source_digest(map(str, TITLES), *records)
+    return source_digest([*map(str, TITLES), *files_of(paper, noun), str(COLUMNS)], *records)
 
 
 def titles_of(project: Project, paper: str) -> list[str]:
@@ -307,8 +307,8 @@ def code_of(noun: str, paper: str) -> str:
 
 
 def sources_of_table(project: Project, paper: str, table: str) -> str:
-    """Return a digest of a table's declaration, columns, published numbers and suite."""
-    files = [*map(str, Path(paths.PUBLISHED, paper).glob("*.csv")), *files_of(paper), str(FILE)]
+    """Return a digest of a table's published numbers and suite."""
+    files = sorted(map(str, Path(paths.PUBLISHED, paper).glob("*.csv")))
     texts = []
     if suite_of_table(project, paper, table):
         texts = [repr(project.suites[paper])]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import product
 from pathlib import Path
@@ -90,11 +90,12 @@ class Plot:
     replaced by their values.
     """
 
-    points: Callable[[pd.DataFrame], pd.DataFrame]
+    points: Any
     x: str
     y: str = ""
     log: str = ""
     title: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +141,7 @@ class FigureSpec(Declared):
                     own = own[own[key] == name]
                 points = own
                 if not own.empty:
-                    points = plot.points(own)
+                    points = plot.points(own, **plot.options)
                 if points.empty:
                     axes.text(0.5, 0.5, "no record", transform=axes.transAxes, ha="center")
                 else:

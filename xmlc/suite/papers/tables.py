@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import Declared
 from xmlc.suite.config.suite import Suite
 from xmlc.suite.results import titles
-from xmlc.suite.results.columns import MISSING, check_quantities, column
+from xmlc.suite.results.columns import MISSING, column
 from xmlc.suite.results.numbers import (
     Key,
     as_float,
@@ -24,7 +22,6 @@ from xmlc.suite.results.numbers import (
     pivot,
     with_published,
 )
-from xmlc.suite.schemas import converted, read_yaml
 
 PAPER = "(paper)"
 # Methods whose model is trained on the whole training set, next to models of 80 % of it
@@ -349,40 +346,3 @@ def _with_texts(means: pd.DataFrame) -> pd.DataFrame:
             text = f"[{text}]"
         texts.append(text)
     return means.assign(text=texts, score=pd.Series(scores, means.index, dtype=float))
-
-
-def read_tables(file: Path, known: Mapping[str, Any]) -> dict[str, TableSpec]:
-    """Read the tables of a ``tables.yaml``, in which names in capitals stand for constants in
-    ``known``, and the keys ``rows`` and ``noted_by`` have names of functions in it.
-    """
-    constants = {name: value for name, value in known.items() if name.isupper()}
-    tables = {}
-    content = converted(_expanded(read_yaml(file), constants), dict[str, TableSpec], str(file))
-    for name, spec in content.items():
-        check_quantities(f"{file}: {name}", [*spec.keys, *spec.quantities])
-        functions = []
-        for function in filter(None, (spec.rows, *spec.noted_by)):
-            if function not in known:
-                raise XmlcError(
-                    f"{file}: {name}: found no {function!r} in tables.py, expected a function"
-                )
-            functions.append(known[function])
-        rows = functions.pop(0) if spec.rows else None
-        tables[name] = replace(spec, name=name, rows=rows, noted_by=tuple(functions))
-    return tables
-
-
-def _expanded(part: Any, constants: Mapping[str, Any]) -> Any:
-    """Replace names in lists by constants, or by the items of a constant that has several."""
-    if isinstance(part, dict):
-        return {key: _expanded(value, constants) for key, value in part.items()}
-    if not isinstance(part, list):
-        return part
-    found: list[Any] = []
-    for item in part:
-        value = constants.get(item, item) if isinstance(item, str) else _expanded(item, constants)
-        if isinstance(value, tuple) or (isinstance(item, str) and isinstance(value, dict)):
-            found += value
-        else:
-            found.append(value)
-    return found

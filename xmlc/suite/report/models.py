@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xmlc.suite.papers.common.figures import pareto
+from xmlc.suite.papers import figure_of
 from xmlc.suite.papers.plotting import content_of, means
 from xmlc.suite.papers.tables import Panel, Table, TableSpec, columns
 from xmlc.suite.results.columns import column
@@ -108,6 +108,7 @@ def draw(numbers: pd.DataFrame) -> bytes | None:
     numbers = numbers[~numbers["model"].isin(LIMITS)]
     if means(numbers, "", ["model"], TIME, QUALITY).dropna()["model"].nunique() < 2:
         return None
+    pareto = figure_of("pareto", "common")
     # Wide enough for the names
     spec = replace(pareto, by=(), plots=pareto.plots[:1], narrowest=4)
     return content_of(spec.draw(numbers.assign(need=0)), "svg")

@@ -1,14 +1,12 @@
-"""The figures of every suite, unless a paper has a figure of the same name."""
+"""The points of the figures of every suite (``figures.yaml``)."""
 
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import pandas as pd
 
-from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.plotting import BLUE, GREEN, GREY, VERMILION, FigureSpec, Plot, means
+from xmlc.suite.papers.plotting import BLUE, GREEN, GREY, VERMILION, means
 from xmlc.suite.results.titles import family, method_title, model_title
 
 COLOURS = {"sto": VERMILION, "fta": BLUE, "ofo": GREEN}
@@ -40,19 +38,6 @@ def macro_f(numbers: pd.DataFrame) -> pd.DataFrame:
         marker=points["method"].map(MARKERS).where(points["part"] == "chosen"),
     )
 
-
-figure1 = FigureSpec(
-    name="figure1",
-    needs=(Where("thresholds", "80", methods=tuple(COLOURS)),),
-    caption=(
-        "Macro-F of STO, FTA and OFO against 1/c, with a panel for each model and dataset. "
-        "Markers show the values of c that are chosen on the validation sets of the seeds. A "
-        "choice is good if its marker is near the top of the solid line, the test scores."
-    ),
-    by=("dataset", "model"),
-    height=1.0,
-    plots=(Plot(points=macro_f, x="1/c", y="macro-F (%)", log="x"),),
-)
 
 # Models of one program share a colour and a marker.
 PROGRAMS = pd.DataFrame(
@@ -90,25 +75,3 @@ def pareto_front(points: pd.DataFrame) -> pd.DataFrame:
     points = points.sort_values(["x", "y"], ascending=[True, False], kind="stable")
     best_of_cheaper = points["y"].astype(float).cummax().shift(fill_value=-math.inf)
     return points[points["y"] > best_of_cheaper]
-
-
-def cost_of(cost: str, label: str) -> Plot:
-    """Specify a panel of `quality`."""
-    return Plot(
-        points=partial(quality, cost=cost), title="{threads}", x=label, y="P@1 (%)", log="x"
-    )
-
-
-pareto = FigureSpec(
-    name="pareto",
-    needs=(Where("ranking", "full", baselines=True),),
-    caption=(
-        "P@1 against training time and prediction time per instance. The dashed line is the "
-        "Pareto front, whose models are named: no other is both cheaper and better."
-    ),
-    narrowest=2.4,
-    plots=(
-        cost_of("train_seconds", "training (s)"),
-        cost_of("predict_ms", "prediction (ms per instance)"),
-    ),
-)

@@ -1,12 +1,9 @@
-"""Figure 1 of gfm2011: F-measures and times of inference from samples."""
+"""The points of Figure 1 of gfm2011 (``figures.yaml``)."""
 
 from __future__ import annotations
 
-from functools import partial
-
 import pandas as pd
 
-from xmlc.suite.config.planned import SIMULATIONS
 from xmlc.suite.papers.plotting import (
     BLACK,
     BLUE,
@@ -14,8 +11,6 @@ from xmlc.suite.papers.plotting import (
     ORANGE,
     SKY,
     VERMILION,
-    FigureSpec,
-    Plot,
     means,
 )
 from xmlc.suite.results.titles import method_title
@@ -58,44 +53,3 @@ def times(numbers: pd.DataFrame) -> pd.DataFrame:
     return times.assign(method=times["quantity"], x=labels, y=1000 * times["value"]).merge(
         STYLES, on="method"
     )
-
-
-DISTRIBUTIONS = {
-    "independent": "{labels} independent labels, {trials} trials",
-    "dependent": "dependent labels, as printed",
-    "dependent-signed": "dependent labels, −1 and +1",
-}
-figure1 = FigureSpec(
-    name="figure1",
-    needs=(SIMULATIONS,),
-    caption=(
-        "Expected F against the sample size for three models of labels, and time against the "
-        "number of labels. A method that reaches the dotted line finds the best label sets. The "
-        "score is the exact expected F under the distribution of the "
-        "samples (0/0 = 1), the dotted line is its maximum, and bands show the standard error. As "
-        "in the paper, the logit of dependent label i is −(i − 1)/2 + the number of ones before "
-        "it. The model with −1 and +1 is not in the paper: the logit of label i is −1 + the sum "
-        "of the labels before it. Times from a sample of independent labels to the label set are "
-        "means in the fastest of several rounds. MEUF finds the same sets as the published "
-        "procedure."
-    ),
-    narrowest=3,
-    plots=(
-        *(
-            Plot(
-                points=partial(scores, distribution=name),
-                title=title,
-                x="sample size",
-                y="expected F (%)",
-            )
-            for name, title in DISTRIBUTIONS.items()
-        ),
-        Plot(
-            points=times,
-            title="{n_samples} samples, {instances} trials, threads: {threads}",
-            x="number of labels m",
-            y="time (µs)",
-            log="y",
-        ),
-    ),
-)

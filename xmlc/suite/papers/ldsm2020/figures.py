@@ -1,15 +1,12 @@
-"""Figures of ldsm2020: scores against number and size of trees, depths, and objectives."""
+"""The points of the figures of ldsm2020 (``figures.yaml``)."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from xmlc.suite.config.planned import FORESTS, RANKINGS, Where
 from xmlc.suite.papers.plotting import (
     BLACK,
     BLUE,
@@ -17,18 +14,13 @@ from xmlc.suite.papers.plotting import (
     GREY,
     SKY,
     VERMILION,
-    FigureSpec,
-    Plot,
     facts,
     means,
 )
 
-# `BINARY` has binary trees on delicious, as in Figures 1, 3 and 7, but Table 4 has M = 4.
 OURS = "ldsm"
-BINARY = "ldsm-mean"
 TITLES = {"fastxml": "FastXML", OURS: "LdSM"}
 SINGLE = "-single"  # Ends the names of best single trees of a search
-SIZES = Where("sweep", "full", sweeps=("max-nodes",))
 # One colour and marker for each k, solid for precision and dashed for nDCG. But nDCG@1 is P@1.
 MEASURES = pd.DataFrame(
     [
@@ -59,6 +51,21 @@ def scores(
     names = quantities["quantity"]
     rows = means(numbers[numbers["model"] == model], variants, ["model", x], *names)
     return rows.melt(x, names, "quantity", "y").merge(quantities).rename(columns={x: "x"})
+
+
+def growth(numbers: pd.DataFrame, model: str) -> pd.DataFrame:
+    """Return a model's scores against the number of trees."""
+    return scores(numbers, "n_trees=.*", "n_trees", model)
+
+
+def scores_by_size(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Return LdSM's scores against the maximum number of nodes per tree."""
+    return scores(numbers, "max_nodes=.*", "value")
+
+
+def depth_by_size(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Return the depth of LdSM's trees against the maximum number of nodes per tree."""
+    return scores(numbers, "max_nodes=.*", "value", quantities=DEPTH)
 
 
 def single_trees(numbers: pd.DataFrame) -> pd.DataFrame:
@@ -123,79 +130,3 @@ def objectives(numbers: pd.DataFrame, tree: int) -> pd.DataFrame:
         line = line.assign(y=height, low=height, high=height, color=GREY, linestyle="dotted")
         lines.append(line.assign(label=f"_bound {bound}"))
     return pd.concat(lines)
-
-
-def growth_of(model: str) -> Plot:
-    """Specify a panel of scores against the number of trees."""
-    return Plot(
-        points=partial(scores, variants="n_trees=.*", x="n_trees", model=model),
-        x="trees",
-        y="score (%)",
-    )
-
-
-def objectives_of(tree: int) -> Plot:
-    """Specify a panel of objectives."""
-    return Plot(points=partial(objectives, tree=tree), title=f"tree {tree + 1}", x="epoch", y="J")
-
-
-OF_SIZES = partial(scores, variants="max_nodes=.*", x="value")
-MAX_NODES = Plot(points=OF_SIZES, x="T_max", y="score (%)", log="x")
-DEPTHS = Plot(points=partial(OF_SIZES, quantities=DEPTH), x="T_max", y="depth", log="x")
-SINGLE_TREES = Plot(points=single_trees, x="score (%)")
-
-figure1 = FigureSpec(
-    name="figure1",
-    needs=(FORESTS, SIZES, RANKINGS),
-    caption=(
-        "Figure 1 for Delicious or another dataset: scores against the number of trees (LdSM with "
-        "means over leaves) and the size of trees, the resulting depth, and single trees next to "
-        "ensembles. If a curve of scores is flat at its end, more trees or nodes would not help."
-    ),
-    only="delicious",
-    narrowest=3,
-    plots=(growth_of(BINARY), MAX_NODES, DEPTHS, SINGLE_TREES),
-)
-figure2 = FigureSpec(
-    name="figure2",
-    needs=(replace(FORESTS, models=(OURS,)),),
-    caption="Depth of the deepest tree against the number of labels K, with lines at 1, 2 and 3 "
-    "times log_M K. In the paper, depths lie between the solid and the dotted line of their arity.",
-    by=(),
-    height=2.2,
-    plots=(Plot(points=depths, x="labels K", y="depth of the deepest tree", log="x"),),
-)
-figure3 = FigureSpec(
-    name="figure3",
-    needs=(replace(FORESTS, models=(BINARY,)),),
-    caption="The objectives J against epochs. A line is a level of a tree, whose training has "
-    "converged if the line is flat at its end. Dotted lines are the bounds of Lemma 1.",
-    narrowest=3,
-    height=1.5,
-    legend="level (nodes)",
-    plots=(objectives_of(0),),
-)
-figure4 = FigureSpec(
-    name="figure4",
-    needs=figure2.needs,
-    caption="P@k and nDCG@k against the number of trees, with a panel for each dataset. If a curve "
-    "is flat at its end, more trees would not help.",
-    plots=(growth_of(OURS),),
-)
-figure5 = FigureSpec(
-    name="figure5",
-    needs=(replace(SIZES, models=(OURS,)),),
-    caption="P@k and nDCG@k against the maximum number of nodes per tree, and the resulting depth. "
-    "If a curve of scores is flat at its end, larger trees would not help.",
-    narrowest=3,
-    height=1.5,
-    plots=(MAX_NODES, DEPTHS),
-)
-figure6 = FigureSpec(
-    name="figure6",
-    needs=(replace(FORESTS, models=tuple(TITLES)), RANKINGS),
-    caption="Single trees and ensembles: precision (filled markers) and nDCG (hollow markers). "
-    "Names end in the number of trees, and in 1* for the best single tree of a search.",
-    plots=(SINGLE_TREES,),
-)
-figure7 = replace(figure3, name="figure7", plots=(objectives_of(0), objectives_of(1)))

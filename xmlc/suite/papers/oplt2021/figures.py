@@ -1,11 +1,10 @@
-"""Figure 2 of oplt2021: progressive validation."""
+"""The points of Figure 2 of oplt2021 (``figures.yaml``)."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from xmlc.suite.config.planned import STREAMS
-from xmlc.suite.papers.plotting import BLUE, GREEN, ORANGE, SKY, VERMILION, FigureSpec, Plot, means
+from xmlc.suite.papers.plotting import BLUE, GREEN, ORANGE, SKY, VERMILION, means
 from xmlc.suite.results.titles import model_title, without_passes
 
 # Line styles distinguish curves in black-and-white prints, and a policy's is the same for both
@@ -41,16 +40,3 @@ def learning(numbers: pd.DataFrame) -> pd.DataFrame:
         line = line.assign(x=line["instances"], y=bits, label=title, **style)
         lines.append(line[line["x"] >= min(FIRST, line["x"].max())])
     return pd.concat(lines)
-
-
-figure2 = FigureSpec(
-    name="figure2",
-    needs=(STREAMS,),
-    caption=(
-        "Entropy reduction against the number of instances seen, with a panel for each dataset. "
-        "Above 0, a model is right more often than the best constant answer."
-    ),
-    narrowest=3,
-    height=2.2,
-    plots=(Plot(points=learning, x="instances seen", y="entropy reduction (bits)", log="x"),),
-)
