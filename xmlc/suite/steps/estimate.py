@@ -9,7 +9,7 @@ import click
 from xmlc.cli.options import out_option
 from xmlc.core.files import atomic_folder
 from xmlc.suite.results.records.thresholds import EstimatesRecord, PartEstimates
-from xmlc.suite.steps.run import ModelStep, on_trained_model, write_estimates
+from xmlc.suite.steps.run import TrainedStep, on_trained_model, write_estimates
 
 
 @click.command(help="Write a model's estimates for the validation and test set.")
@@ -21,7 +21,7 @@ from xmlc.suite.steps.run import ModelStep, on_trained_model, write_estimates
     help="Write only estimates above this probability.",
 )
 @out_option("Folder to write.")
-def command(step: ModelStep, min_probability: float, out: Path) -> None:
+def command(step: TrainedStep, min_probability: float, out: Path) -> None:
     """Write the estimates."""
     with atomic_folder(out) as folder:
         parts = {}

@@ -20,11 +20,10 @@ from xmlc.suite.results.records.forest import (
     ForestRecord,
     ForestRow,
     LevelObjectives,
-    PredictionThreads,
     TreeShapes,
 )
 from xmlc.suite.steps.prepared import Prepared
-from xmlc.suite.steps.run import ModelStep, on_trained_model, rank_timed
+from xmlc.suite.steps.run import TrainedStep, on_trained_model, rank_timed
 
 EXEMPLARY = 2  # trees for which objectives are recorded
 
@@ -100,13 +99,13 @@ def objectives_by_level(model: SparseProbabilityEstimator) -> tuple[LevelObjecti
     help="Number of trees to rank with, in addition to the whole forest; repeatable.",
 )
 @record_option
-def command(step: ModelStep, sizes: tuple[int, ...], out: Path) -> None:
+def command(step: TrainedStep, sizes: tuple[int, ...], out: Path) -> None:
     """Write the record."""
     step.write(
         ForestRecord,
         out,
         rows=rank_by_first_trees(step.model, step.data, sizes),
-        costs=PredictionThreads(predict_threads=step.threads),
+        costs={"predict_threads": step.threads},
         trees=shape_of_trees(step.model),
         objectives=objectives_by_level(step.model),
     )

@@ -188,11 +188,11 @@ def command(
     """Draw samples or estimate marginals once, and pass the result to all methods."""
     for name in methods:
         method_named(name)  # fails for an unknown name, before any inference
-    step = TrainedStep.read("infer", data, training, threads)
+    step = TrainedStep.read("infer", data, training, threads, basis)
     if (basis / EstimatesRecord.FILE).is_file():
         given = basis_of_estimates(step.data, basis)
     else:
-        given = basis_of_model(step.data, step.load(basis), samples)
+        given = basis_of_model(step.data, step.model, samples)
     with atomic_folder(out) as folder:
         for name in methods:
             infer_and_score(step, given, name, time_limit, folder / f"{name}.json")

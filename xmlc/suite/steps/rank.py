@@ -38,8 +38,8 @@ def command(
 ) -> None:
     """Rank the test set with each model, and write labels and costs."""
     for folder, trained, ranking in each_in_turn(model=models, training=training, out=out):
-        step = TrainedStep.read("rank", data, trained, threads)
-        model = step.load(folder)
+        step = TrainedStep.read("rank", data, trained, threads, folder)
+        model = step.model
         labels, ms = rank_timed(model, step.data, RankedRecord.DEPTH)
         costs = RankingCosts(
             **asdict(step.about.costs),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
-from functools import wraps
+from functools import cached_property, wraps
 from inspect import isfunction
 from pathlib import Path
 from statistics import fmean
@@ -87,37 +87,33 @@ class TrainedStep(Step):
     """A step on a trained model."""
 
     about: TrainingRecord
+    folder: Path = Path()
 
     @classmethod
-    def read(cls, name: str, data: Path, training: Path, threads: int) -> Self:
+    def read(
+        cls, name: str, data: Path, training: Path, threads: int, folder: Path = Path()
+    ) -> Self:
         """Read the record of `xmlc train`, and open the dataset with the validation split of its
-        seed.
+        seed. The folder of the model is for steps that predict.
         """
         about = TrainingRecord.read(training)
-        return cls(name, Prepared(data, about.seed), about, threads)
+        return cls(name, Prepared(data, about.seed), about, threads, folder)
 
-    def load(self, folder: Path) -> SparseProbabilityEstimator:
-        """Load the trained model from a folder."""
-        return load_estimator(self.about.estimator, folder, self.threads)
-
-
-@dataclass(frozen=True)
-class ModelStep(TrainedStep):
-    """A step that predicts with a trained model."""
-
-    model: SparseProbabilityEstimator
+    @cached_property
+    def model(self) -> SparseProbabilityEstimator:
+        """The trained model."""
+        return load_estimator(self.about.estimator, self.folder, self.threads)
 
 
 def on_trained_model(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that gives a command options of a trained model, and a `ModelStep`."""
+    """Return a decorator that gives a command options of a trained model, and a `TrainedStep`."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def call(
             data: Path, model_folder: Path, training: Path, threads: int, **given: Any
         ) -> None:
-            step = TrainedStep.read(name, data, training, threads)
-            command(ModelStep(**vars(step), model=step.load(model_folder)), **given)
+            command(TrainedStep.read(name, data, training, threads, model_folder), **given)
 
         return data_option(model_option(training_option(threads_option(call))))
 
@@ -243,7 +239,7 @@ def rank_timed(
 
 
 def estimate_timed(
-    step: ModelStep,
+    step: TrainedStep,
     part: str,
     threshold: float | np.ndarray,
     then: Callable[[int, sparse.csr_array], None],
@@ -279,7 +275,7 @@ def estimate_timed(
 
 
 def write_estimates(
-    step: ModelStep, part: str, min_probability: float, folder: Path
+    step: TrainedStep, part: str, min_probability: float, folder: Path
 ) -> tuple[sparse.csr_array, float | None]:
     """Write the estimates of a part above a minimum probability into an existing folder, and return
     them, memory-mapped, with the time (`predict_timed`).

@@ -14,7 +14,7 @@ from xmlc.kernels.estimator import Hyperparameters
 from xmlc.metrics.ranking import K, precision_and_ndcg
 from xmlc.models.registry import make_estimator
 from xmlc.suite.options import data_option, parameters_option, record_option, training_option
-from xmlc.suite.results.records.sweep import SweepRecord, SweepRow, Threads
+from xmlc.suite.results.records.sweep import SweepRecord, SweepRow
 from xmlc.suite.steps.forest import shape_of_trees
 from xmlc.suite.steps.run import TrainedStep, rank_timed, trained_beside
 
@@ -79,5 +79,5 @@ def command(
         out,
         hyperparameter=hyperparameter,
         rows=tuple(rows),
-        costs=Threads(threads=threads),
+        costs={"threads": threads},
     )

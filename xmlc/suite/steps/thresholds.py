@@ -38,7 +38,6 @@ from xmlc.suite.results.records.thresholds import (
     ThresholdRecord,
 )
 from xmlc.suite.steps.run import (
-    ModelStep,
     TrainedStep,
     estimate_timed,
     mean_of,
@@ -88,7 +87,7 @@ def tune_timed(
     return tuned, seconds - fsum(test_seconds)
 
 
-def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray) -> float | None:
+def predict_test(step: TrainedStep, spe: sparse.csr_array, thresholds: np.ndarray) -> float | None:
     """Predict label sets for the test set, and return the milliseconds per instance.
 
     The model predicts them from the features with one threshold per label. They must equal the
@@ -112,7 +111,7 @@ def predict_test(step: ModelStep, spe: sparse.csr_array, thresholds: np.ndarray)
 
 
 def evaluate(
-    step: ModelStep, spe: Estimated, method: str, tuned: Tuned, tune_seconds: float, out: Path
+    step: TrainedStep, spe: Estimated, method: str, tuned: Tuned, tune_seconds: float, out: Path
 ) -> None:
     """Predict label sets for the test set, score them, and write ``<method>.json``.
 
@@ -155,7 +154,7 @@ def evaluate(
 
 
 def evaluate_unlabelled(
-    step: ModelStep, methods: Iterable[str], min_probability: float, out: Path
+    step: TrainedStep, methods: Iterable[str], min_probability: float, out: Path
 ) -> None:
     """Evaluate methods that need no validation set, for a model of the whole training set.
 
@@ -218,7 +217,7 @@ def evaluate_calibration(step: TrainedStep, spe: Estimated, out: Path) -> None:
 @file_option("--calibration", "JSON record to write, with the calibration errors of --estimates.")
 @out_option("Folder to write, with one record <method>.json for each METHOD.")
 def command(
-    step: ModelStep,
+    step: TrainedStep,
     estimates: Path | None,
     min_probability: float,
     methods: tuple[str, ...],

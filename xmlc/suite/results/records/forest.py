@@ -67,22 +67,16 @@ class LevelObjectives:
 
 
 @json_keys
-class PredictionThreads:
-    """The number of threads of timed predictions."""
-
-    predict_threads: int
-
-
-@json_keys
 class ForestRecord(Record, kind="forest", command="forest"):
     """The record of `xmlc forest`.
 
     The last of the ``rows`` is for the whole forest, but ``objectives`` cover only the first trees.
-    Without shapes or objectives, ``trees`` is None or ``objectives`` is empty.
+    Without shapes or objectives, ``trees`` is None or ``objectives`` is empty. ``costs`` has the
+    number of threads of timed predictions, ``predict_threads``.
     """
 
     rows: Annotated[tuple[ForestRow, ...], Meta(min_length=1)]
-    costs: PredictionThreads
+    costs: dict[str, int]
     trees: TreeShapes | None
     objectives: tuple[LevelObjectives, ...]
     environment: Environment

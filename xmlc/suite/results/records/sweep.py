@@ -36,19 +36,15 @@ class SweepRow(RankingRow):
 
 
 @json_keys
-class Threads:
-    """The number of threads of measured times."""
-
-    threads: int
-
-
-@json_keys
 class SweepRecord(Record, kind="sweep", command="sweep"):
-    """The record of `xmlc sweep`, in which ``hyperparameters`` lacks the varied one."""
+    """The record of `xmlc sweep`, in which ``hyperparameters`` lacks the varied one.
+
+    ``costs`` has the number of ``threads`` of measured times.
+    """
 
     hyperparameter: str
     rows: Annotated[tuple[SweepRow, ...], Meta(min_length=1)]
-    costs: Threads
+    costs: dict[str, int]
     environment: Environment
     step: StepCosts | None = None
 
