@@ -107,7 +107,7 @@ LABELS = {
 
 
 @pytest.mark.parametrize("limits", LABELS)
-@mpl.rc_context(plotting.SETTINGS)
+@mpl.rc_context(fname=plotting.SHEET)
 def test_labels_on_logarithmic_axis_do_not_overlap(limits):
     sheet, (axes,) = panels(1, 2.0, 2.0)
     axes.set(xscale="log", xlim=limits)
@@ -122,7 +122,7 @@ def test_labels_on_logarithmic_axis_do_not_overlap(limits):
     assert not axes.xaxis.get_minorticklocs().size
 
 
-@mpl.rc_context(plotting.SETTINGS)
+@mpl.rc_context(fname=plotting.SHEET)
 def test_names_of_points_do_not_overlap():
     sheet, (axes,) = panels(1, 2.0, 2.2)
     places = pd.Series(range(12))

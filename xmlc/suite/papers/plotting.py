@@ -33,33 +33,7 @@ if TYPE_CHECKING:
 COLUMN = 241 / 72.27
 BOTH = 487 / 72.27
 
-SETTINGS: dict[Any, Any] = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 7,
-    "text.parse_math": False,  # A model's title may contain "$"
-    "axes.titlesize": 8,
-    "figure.labelsize": 7,
-    "lines.linewidth": 1.0,
-    "lines.markersize": 3.0,
-    "lines.markeredgewidth": 0.7,
-    "legend.frameon": False,
-    "legend.handlelength": 2.4,
-    # Left and lower axis only, and a thin grid behind the drawing.
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.6,
-    "xtick.major.size": 2.0,
-    "ytick.major.size": 2.0,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.linewidth": 0.4,
-    "grid.color": "0.88",
-    # Text instead of outlines in SVG, fonts embedded in PDF, and bit-identical files
-    "svg.fonttype": "none",
-    "svg.hashsalt": "xmlc",
-    "pdf.fonttype": 42,
-}
+SHEET = Path(__file__).with_name("figures.mplstyle")
 METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -132,7 +106,7 @@ class FigureSpec(Declared):
         columns = 0
         if len(groups) > 1:
             columns = len(groups[1])
-        with mpl.rc_context(SETTINGS):
+        with mpl.rc_context(fname=SHEET):
             sheet, grid = panels(len(places), self.narrowest, self.height, columns)
             drawn: dict[Axes, pd.DataFrame] = {}
             for axes, (*names, plot) in zip(grid, places, strict=True):
@@ -322,6 +296,6 @@ def content_of(figure: Figure, ending: str) -> bytes:
     import matplotlib as mpl
 
     file = BytesIO()
-    with mpl.rc_context(SETTINGS):
+    with mpl.rc_context(fname=SHEET):
         figure.savefig(file, format=ending, metadata=METADATA[ending])
     return file.getvalue()
