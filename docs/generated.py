@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from xmlc.suite.config.suite import (
     Sweep,
     read_suites,
 )
+from xmlc.suite.papers import table_of
 from xmlc.suite.schemas import fields_of, read_yaml, wording
 
 CONFIG = Path(__file__).parents[1] / "config"
@@ -347,7 +347,7 @@ def statements() -> Iterator[str]:
     suites = read_suites(CONFIG)
     for paper in PAPERS:
         rows = []
-        for claim in import_module(f"xmlc.suite.papers.{paper}.claims").claims.claims:
+        for claim in table_of("claims", paper).claims:
             if claim.scale == "distance":
                 above = f"within {abs(claim.level):g}"
             else:

@@ -1,6 +1,5 @@
 """Decide claims on hand-made records."""
 
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,7 +7,7 @@ import pytest
 from record_files import as_record
 from report_cases import ranking
 
-from xmlc.suite.papers import enter_rooms
+from xmlc.suite.papers import table_of
 from xmlc.suite.results.numbers import read
 
 SEEDS = (0, 1, 2)
@@ -51,6 +50,5 @@ def decided(claim, *given):
 
 def claims_by_name(paper):
     """Return the claims of a paper as attributes."""
-    enter_rooms()  # Published effects have titles of models as subjects.
-    claims = import_module(f"xmlc.suite.papers.{paper}.claims").claims.claims
+    claims = table_of("claims", paper).claims
     return SimpleNamespace(**{claim.name.replace("-", "_"): claim for claim in claims})

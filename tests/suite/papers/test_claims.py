@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from dataclasses import replace
-from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,7 +16,7 @@ from report_cases import ranking, thresholds
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS
-from xmlc.suite.papers import claims as module
+from xmlc.suite.papers import table_of as declared_table
 from xmlc.suite.papers.claims import Claim, claims_of, claims_table, counted
 from xmlc.suite.papers.effects import about, common, least, ratio, scores, union
 from xmlc.suite.papers.outcome import Effect, by_case, error_on_tests, outcome_of
@@ -179,7 +178,7 @@ def test_claims_whose_settings_depend_on_published_results_are_marked():
 @pytest.mark.parametrize("paper", PAPERS)
 @pytest.mark.filterwarnings("error")
 def test_claims_of_papers_are_not_run_without_numbers(paper):
-    claims = import_module(f"xmlc.suite.papers.{paper}.claims").claims.claims
+    claims = declared_table("claims", paper).claims
     far = [ranking("far", "mine"), thresholds("far", "mine")]
     for records in ([], far):
         content = table_of(claims, records).content
@@ -188,7 +187,7 @@ def test_claims_of_papers_are_not_run_without_numbers(paper):
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_margins_have_reasons_and_each_record_belongs_to_one_need(paper):
-    table = import_module(f"xmlc.suite.papers.{paper}.claims").claims
+    table = declared_table("claims", paper)
     for claim in table.claims:
         assert (claim.margin is None) == (not claim.because), claim.name
         assert claim.margin != replace(claim, margin=None).level, claim.name
@@ -217,21 +216,20 @@ def test_effects_on_time_and_memory_do_not_change_fingerprint():
     assert any(note.endswith(": “P@1 is high.”") for note in table.notes)
 
 
-def test_statement_names_functions_and_selections_that_exist(tmp_path, monkeypatch):
-    file = tmp_path / "mine/claims.yaml"
-    file.parent.mkdir()
-    monkeypatch.setattr(module, "HERE", tmp_path)
+def test_statement_names_functions_and_selections_that_exist(tmp_path):
+    file = tmp_path / "claims.yaml"
+    known = {"RANKINGS": RANKINGS, "is_high": points, "few": ahead}
     entry = "{statement: A., source: Page 1, unit: points, stated: verbatim, records: [RANKINGS]"
     high = f"is-high: {entry}, options: {{sign: -1}}}}\n"
     file.write_text(f"{high}low: {entry}, measure: is_high, only: few}}\n")
-    high, low = claims_of("mine", {"is_high": points, "few": ahead}).claims
+    high, low = claims_of(file, known).claims
     assert (high.name, high.needs, high.options) == ("is-high", (RANKINGS,), {"sign": -1})
     assert (high.measured_by, high.chosen_by) == (points, None)
     assert (low.measured_by, low.chosen_by) == (points, ahead)
     with raises_with(XmlcError, file, "'is_high'"):
-        claims_of("mine", {"few": ahead})
+        claims_of(file, {"RANKINGS": RANKINGS, "few": ahead})
     with raises_with(XmlcError, file, "'few'"):
-        claims_of("mine", {"is_high": points})
+        claims_of(file, {"RANKINGS": RANKINGS, "is_high": points})
 
 
 def test_scores_are_matched_by_run():

@@ -19,7 +19,7 @@ from typing import Any
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import measures
 from xmlc.suite.config import planned
-from xmlc.suite.config.planned import Declared
+from xmlc.suite.papers.claims import CLAIMS, claims_of
 from xmlc.suite.papers.plotting import FigureSpec
 from xmlc.suite.papers.tables import TableSpec
 from xmlc.suite.results.columns import check_quantities
@@ -106,7 +106,10 @@ def _definitions(paper: str, noun: str) -> dict[str, Any]:
         file = HERE / room / f"{noun}s.yaml"
         if file.is_file():
             found |= read_declared(file, KINDS[noun], known)
-        found |= {part.name: part for part in known.values() if isinstance(part, Declared)}
+    file = HERE / paper / f"{CLAIMS}.yaml"
+    if noun == "table" and file.is_file():
+        functions = vars(importlib.import_module(f"{__name__}.{paper}.{CLAIMS}"))
+        found[CLAIMS] = claims_of(file, vars(planned) | functions)
     return found
 
 
@@ -122,8 +125,8 @@ def read_declared(file: Path, kind: Any, known: Mapping[str, Any]) -> dict[str, 
             items: list[Any] = []
             for item in part:
                 value = valued(item, key)
-                # A constant with several items adds each.
-                if isinstance(item, str) and isinstance(value, tuple | dict):
+                # A list, or a constant with several items, adds each.
+                if not isinstance(item, dict) and isinstance(value, list | tuple | dict):
                     items += value
                 else:
                     items.append(value)

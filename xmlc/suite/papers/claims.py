@@ -6,16 +6,15 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
 
 from xmlc.core.errors import XmlcError
 from xmlc.data.synthetic import is_synthetic
-from xmlc.suite.config import planned
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.suite import Suite
-from xmlc.suite.papers import HERE
 from xmlc.suite.papers.effects import about
 from xmlc.suite.papers.notes import digests_line, synthetic_line
 from xmlc.suite.papers.outcome import (
@@ -266,24 +265,22 @@ class ClaimsTable(TableSpec):
         return lines
 
 
-def claims_of(paper: str, functions: Mapping[str, Any]) -> ClaimsTable:
-    """Declare a paper's claims in the order of its YAML file, with ``functions`` of its
-    ``claims.py``.
+def claims_of(file: Path, known: Mapping[str, Any]) -> ClaimsTable:
+    """Declare the claims in a ``claims.yaml``, in which names stand for functions and selections
+    that are ``known``.
     """
-    file = HERE / paper / f"{CLAIMS}.yaml"
     claims = []
     for name, said in converted(read_yaml(file), dict[str, Statement], str(file)).items():
-        known = {"": None, **vars(planned), **functions}
         measure = said.measure or name.replace("-", "_")
-        for other in (measure, said.only, *said.records):
+        for other in filter(None, (measure, said.only, *said.records)):
             if other not in known:
                 raise XmlcError(
                     f"{file}: {name}: found no {other!r} in claims.py, expected a function or "
                     "selection"
                 )
         needs = tuple(known[other] for other in said.records)
-        functions_of = {"measured_by": known[measure], "chosen_by": known[said.only]}
-        claims.append(Claim(**vars(said), name=name, needs=needs, **functions_of))
+        functions = {"measured_by": known[measure], "chosen_by": known.get(said.only)}
+        claims.append(Claim(**vars(said), name=name, needs=needs, **functions))
     return claims_table(claims)
 
 

@@ -19,7 +19,7 @@ from xmlc.suite.config.costs import job_of
 from xmlc.suite.config.project import Project
 from xmlc.suite.config.runs import in_one_line
 from xmlc.suite.papers import TITLES, definition, enter_rooms, files_of, modules_of, table_of
-from xmlc.suite.papers.plotting import METADATA
+from xmlc.suite.papers.plotting import METADATA, SHEET
 from xmlc.suite.provenance.planned_code import planned_code
 from xmlc.suite.results.columns import FILE as COLUMNS
 from xmlc.suite.results.titles import model_title
@@ -277,7 +277,8 @@ def order_of(noun: str, paper: str, records: Iterable[str]) -> str:
     """Return a digest of a table's or figure's declaration, the names of models and columns, and
     the order of records, which Snakemake compares as a set.
     """
-    return source_digest([*map(str, TITLES), *files_of(paper, noun), str(COLUMNS)], *records)
+    files = [*map(str, (*TITLES, COLUMNS, SHEET)), *files_of(paper, noun)]
+    return source_digest(files, *records)
 
 
 def titles_of(project: Project, paper: str) -> list[str]:

@@ -7,7 +7,6 @@ from statistics import fmean
 
 import pandas as pd
 
-from xmlc.suite.papers.claims import claims_of
 from xmlc.suite.papers.effects import about, common, parts, ratio, scores, union
 from xmlc.suite.papers.outcome import Effect, together
 
@@ -90,6 +89,3 @@ def variants_as_good(numbers: pd.DataFrame) -> Iterator[Effect]:
                 apart = fmean(abs(f - original["expected_f"].to_numpy()))
                 error = _mean_error(simplified["standard_error"], original["standard_error"])
                 yield Effect(model, variant, seed, -apart, error, int(original["trials"].iloc[0]))
-
-
-claims = claims_of("gfm2011", globals())

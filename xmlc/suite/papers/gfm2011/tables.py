@@ -1,12 +1,9 @@
-"""The constants and functions of Table 1 of gfm2011 (``tables.yaml``)."""
+"""The functions of Table 1 of gfm2011 (``tables.yaml``)."""
 
 from __future__ import annotations
 
 from xmlc.suite.papers.tables import Table
 from xmlc.suite.results.titles import model_title
-
-SIZES = ("m", "n_train", "n_test")
-MEASURED = ("hamming_loss", "macro_f", "micro_f", "instance_f", "inference_seconds")
 
 
 def drawn_samples(table: Table) -> list[str]:

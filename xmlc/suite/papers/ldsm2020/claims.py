@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.claims import claims_of
 from xmlc.suite.papers.effects import RUN, about, common, fact, lead, least, parts, scores, union
 from xmlc.suite.papers.outcome import same_instances
 from xmlc.suite.results.numbers import ABOUT
@@ -150,6 +149,3 @@ def bound_of_the_purity(numbers: pd.DataFrame) -> pd.Series:
     """
     lowest = _after_training(numbers)["minimum"].groupby(RUN).min()
     return lowest + scores(numbers, "lambda_2", ABOUT, model=LDSM)[0]
-
-
-claims = claims_of("ldsm2020", globals())

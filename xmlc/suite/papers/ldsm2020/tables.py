@@ -1,16 +1,9 @@
-"""The constants and functions of the tables of ldsm2020 (``tables.yaml``)."""
+"""The functions of the tables of ldsm2020 (``tables.yaml``)."""
 
 from __future__ import annotations
 
-from xmlc.suite.config.planned import Where
 from xmlc.suite.papers.tables import Table
 from xmlc.suite.results.numbers import ABOUT
-
-TREE_BASED = ("lpsr", "plt", "gbdt-s", "craftml", "fastxml", "pfastrexml", "ldsm", "ldsm-mean")
-TREES = Where("ranking", "full", models=TREE_BASED)
-NDCG = ("ndcg@1", "ndcg@3", "ndcg@5")
-PREDICTION = ("predict_ms", "inner_products", "model_mb")
-TRAINING = ("train_seconds", "train_peak_mb")
 
 
 def lemma_1_holds(arity: float, lambda_1: float, lambda_2: float) -> bool:

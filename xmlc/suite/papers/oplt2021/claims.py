@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.claims import claims_of
 from xmlc.suite.papers.effects import about, fact, lead, least, ratio, scores, union
 from xmlc.suite.results.titles import model_title, without_passes
 
@@ -105,6 +104,3 @@ def balance_helps(numbers: pd.DataFrame) -> pd.DataFrame:
     apart = scores(numbers, "p@1", PROGRAM) - scores(numbers, "p@1", PRINTED)
     depth = scores(numbers, "depth", PROGRAM) - scores(numbers, "depth", PRINTED)
     return apart.where(depth < 0).droplevel("model")
-
-
-claims = claims_of("oplt2021", globals())

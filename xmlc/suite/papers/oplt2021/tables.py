@@ -12,8 +12,6 @@ from xmlc.suite.papers.tables import Table
 from xmlc.suite.results.numbers import mean_over_seeds
 from xmlc.suite.results.titles import without_passes
 
-COSTS = ("predict_ms", "train_seconds", "model_mb", "train_peak_mb", "predict_peak_mb")
-
 
 def better_passes(table: Table) -> pd.DataFrame:
     """Return a row for each dataset and method, with the passes of the best mean P@1."""

@@ -8,7 +8,6 @@ from functools import reduce
 import numpy as np
 import pandas as pd
 
-from xmlc.suite.papers.claims import claims_of
 from xmlc.suite.papers.effects import common, fact, ratio, scores
 
 PLTS = EXACT, HASHED = "plt", "plt-hashed"
@@ -134,6 +133,3 @@ def cheapest_alternative(numbers: pd.DataFrame, cost: str) -> pd.DataFrame:
     for forest in _tuned(numbers, cost, models=FOREST):
         cheapest = np.minimum(cheapest, _beside(fta, forest))
     return ratio(cheapest, fta)
-
-
-claims = claims_of("plt2016", globals())

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import pandas as pd
 
 from xmlc.suite.config.planned import Where
-from xmlc.suite.papers.claims import claims_of
 from xmlc.suite.papers.effects import fact, lead
 from xmlc.suite.papers.outcome import Effect
 
@@ -117,6 +116,3 @@ def short_index_lists(numbers: pd.DataFrame) -> list[Effect]:
     """Divide the number of instances by the mean occurrences of a feature that occurs."""
     length = _statistic(numbers, "mean", "occurrences_per_feature_seen")
     return _exact(_statistic(numbers, "n_train") / length)
-
-
-claims = claims_of("swnn2018", globals())

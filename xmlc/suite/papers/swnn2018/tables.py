@@ -9,7 +9,6 @@ from xmlc.suite.papers.tables import Table
 from xmlc.suite.results.numbers import mean_over_seeds
 from xmlc.suite.results.records.statistics import SUMMARY as SUMMARY
 
-HYPERPARAMETERS = ("S", "alpha", "beta")
 OURS = "swnn-searched"
 # Points between comparable scores, "by approximately 1 %" (Section 4.3)
 CLOSE = 1.0
