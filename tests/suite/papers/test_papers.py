@@ -1,7 +1,5 @@
 """Test how tables and figures are found by name."""
 
-from itertools import chain
-
 from facts import raises_with
 from repository import ROOT
 
@@ -12,12 +10,9 @@ from xmlc.suite.papers import (
     figure_of,
     modules_of,
     read_declared,
-    rooms,
     table_of,
-    tables_of,
 )
 from xmlc.suite.papers.tables import TableSpec
-from xmlc.suite.results.columns import COLUMNS
 from xmlc.suite.results.titles import model_title, name_models
 
 
@@ -50,14 +45,6 @@ def test_tables_yaml_names_constants_and_functions(tmp_path):
     assert (table.name, table.rows, table.noted_by) == ("mine", list, (len,))
     assert table.needs == (RANKINGS, Where("sweep"))
     assert table.keys == ("dataset", "model", "method")
-
-
-def test_quantities_of_tables_are_columns():
-    unknown = set()
-    for table in chain(*map(tables_of, rooms())):
-        if table.name != "claims":
-            unknown |= {*table.keys, *table.quantities} - {*COLUMNS}
-    assert not unknown
 
 
 def test_paper_depends_on_its_package_and_the_common_package():

@@ -137,7 +137,7 @@ def test_names_of_points_do_not_overlap():
     assert not overlaps(axes.texts)
 
 
-@mpl.rc_context(plotting.SETTINGS)
+@mpl.rc_context(fname=plotting.SHEET)
 def test_names_of_points_touch_no_line():
     sheet, (axes,) = panels(1, 2.4, 2.2)
     points = pd.DataFrame({"x": [1.0, 2.0, 4.0, 8.0], "y": [1.0, 2.0, 2.5, 3.0]})

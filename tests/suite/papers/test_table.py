@@ -13,9 +13,10 @@ from report_cases import every_method, ranking, write
 from repository import ROOT
 
 from xmlc.core.errors import XmlcError
+from xmlc.suite.papers import read_declared
 from xmlc.suite.papers.building import build_table, published_numbers, write_table
 from xmlc.suite.papers.printing import escaped, latex, to_csv, to_latex, to_markdown
-from xmlc.suite.papers.tables import TableSpec, columns, read_tables
+from xmlc.suite.papers.tables import TableSpec, columns
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.manifest import Manifest
@@ -58,7 +59,7 @@ def test_misspelt_quantity_of_a_table_is_refused(tmp_path, key):
     file = tmp_path / "tables.yaml"
     file.write_text(yaml.safe_dump({"tail": {"needs": [], "keys": ["model"], key: ["modle"]}}))
     with raises_with(XmlcError, "tables.yaml: tail", "'modle'", "expected", "model"):
-        read_tables(file, {})
+        read_declared(file, TableSpec, {})
 
 
 def test_markdown_has_title_panels_and_notes(build):
