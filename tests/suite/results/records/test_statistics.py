@@ -1,4 +1,4 @@
-"""Test statistics of a dataset by hand and against plain Python, their file, and their numbers."""
+"""Test statistics of a dataset by hand and against plain Python."""
 
 from dataclasses import astuple
 from statistics import fmean, quantiles
@@ -6,21 +6,9 @@ from statistics import fmean, quantiles
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from record_cases import statistics
-from record_files import RecordFile
 
 from xmlc.kernels.csr import as_features, as_labels
-from xmlc.suite.results.records.statistics import Statistics, five_numbers, part_statistics
-
-
-class TestFile(RecordFile):
-    kind = Statistics
-    content = statistics()
-    broken = (
-        (["train", "labels_never_seen"], ...),
-        (["test", "labels_per_instance", "mean"], -1),
-        (["d"], 1.5),
-    )
+from xmlc.suite.results.records.statistics import five_numbers, part_statistics
 
 
 def test_statistics_equal_values_computed_by_hand():
