@@ -117,8 +117,8 @@ def test_command_without_finished_tables_is_refused(tmp_path, monkeypatch, capsy
 def test_number_in_long_table_has_its_origin_and_settings(run_folder):
     table = long_table(finished_tables(Path("results/tables")))
     assert tuple(table.columns) == LONG_COLUMNS
-    is_one = (table["model"] == "plt") & (table["method"] == "sto") & (table["seed"] == 0)
-    row = table[is_one & (table["quantity"] == "macro_f")].iloc[0].to_dict()
+    rows = table.set_index(["model", "method", "seed", "quantity"])
+    row = rows.loc["plt", "sto", 0, "macro_f"].iloc[0].to_dict()
     assert row["value"] == pytest.approx(35)
     assert row["record"].endswith("001.json")
     expected = {

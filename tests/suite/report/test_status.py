@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from facts import absent, raises_with
-from suite_cases import write_suite
+from suite_cases import suite, write_config, write_suite
 
 from xmlc.core.checksums import stamped
 from xmlc.core.errors import XmlcError
@@ -43,19 +43,11 @@ def configured(tmp_path, monkeypatch):
     datasets.
     """
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "config").mkdir()
+    datasets = ["scene", "yeast"]
+    write_config(tmp_path / "config", plt2016=suite(datasets=datasets, tables=["table1"]))
     (tmp_path / "config/config.yaml").write_text("papers: [plt2016]\n")
-    (tmp_path / "config/datasets.yaml").write_text("")
-    write_suite(
-        tmp_path / "config/papers/plt2016.yaml",
-        {"plt": {}},
-        datasets=["scene", "yeast"],
-        tables=["table1"],
-    )
-    for name in ("demo", "scale"):
-        write_suite(tmp_path / f"config/{name}.yaml", {})
     names = ("statistics.json", "plt/seed0/full/train.json", "plt/seed0/full/ranking.json")
-    for dataset, name in product(("scene", "yeast"), names):
+    for dataset, name in product(datasets, names):
         put(tmp_path / f"results/{dataset}/{name}")
     put(tmp_path / TABLE)
     return tmp_path
@@ -110,18 +102,10 @@ def test_failed_steps_are_listed_with_their_logs(configured):
 
 
 def test_failed_steps_that_are_no_longer_planned_are_not_listed(configured):
-    planned = [
-        "tables/plt2016/table1",
-        "yeast/plt/seeds/full/train_and_rank",
-        "yeast/prepare",
-        "yeast/tuning/plt",
-    ]
-    dropped = [
-        "gone/prepare",
-        "yeast/gone/seed0/full/train",
-        "yeast/plt/seed1/full/train",
-        "tables/gone/table1",
-    ]
+    planned = """tables/plt2016/table1 yeast/plt/seeds/full/train_and_rank yeast/prepare
+    yeast/tuning/plt""".split()
+    dropped = """gone/prepare yeast/gone/seed0/full/train yeast/plt/seed1/full/train
+    tables/gone/table1""".split()
     for name in planned + dropped:
         write_log(name)
     assert re.findall(r"failed: logs/(.*)\.log", status().output) == planned
@@ -211,8 +195,7 @@ def test_killed_and_active_runs_are_reported_with_their_targets(tmp_path, monkey
     name = base64.urlsafe_b64encode(made.encode()).decode()
     here = LastRun(host=socket.gethostname(), process=os.getpid(), ended=False)
     # Snakemake splits long names into folders.
-    for part in (name, f"@{name[:8]}/{name[8:]}"):
-        mark = AT_WORK / part
+    for mark in (AT_WORK / name, AT_WORK / f"@{name[:8]}" / name[8:]):
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
         assert absent(run_outcome(here), "active", made) == []

@@ -3,11 +3,13 @@ runs.
 """
 
 import math
+from io import StringIO
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from facts import absent
 from repository import ROOT
 
@@ -56,24 +58,25 @@ def number_with(judge, value, place=STO, published="10.96", **about):
     return SimpleNamespace(**found.iloc[0]) if len(found) else None
 
 
-@pytest.mark.parametrize(
-    ("difference", "interval", "printed", "verdict"),
-    [
-        (0.4, 0.5, 10, Verdict.INSIDE),
-        (-0.5, 0.5, 10, Verdict.INSIDE),
-        (0.50001, 0.5, 10, Verdict.ABOVE),
-        (-0.50001, 0.5, 10, Verdict.BELOW),
-        # half the interval exceeds 5 % of the published number
-        (0.4, 0.5, 9.99, Verdict.UNDECIDED),
-        (0.6, 0.5, 9.99, Verdict.ABOVE),  # outside a wide interval still counts as outside
-        (9.0, math.nan, 10, Verdict.UNDECIDED),
-        (0.0051, 0.0, 10, Verdict.ABOVE),
-        (-0.005, 9.0, 10, Verdict.EQUAL),  # This verdict takes precedence over all other verdicts.
-        (0.005, math.nan, 10, Verdict.EQUAL),
-    ],
-)
+# Difference, half of the interval, published number, and the verdict
+JUDGED = """
+- [0.4, 0.5, 10, inside]
+- [-0.5, 0.5, 10, inside]
+- [0.50001, 0.5, 10, above]
+- [-0.50001, 0.5, 10, below]
+# half the interval exceeds 5 % of the published number
+- [0.4, 0.5, 9.99, undecided]
+- [0.6, 0.5, 9.99, above]  # outside a wide interval still counts as outside
+- [9.0, .nan, 10, undecided]
+- [0.0051, 0.0, 10, above]
+- [-0.005, 9.0, 10, equal]  # This verdict takes precedence over all other verdicts.
+- [0.005, .nan, 10, equal]
+"""
+
+
+@pytest.mark.parametrize(("difference", "interval", "printed", "verdict"), yaml.safe_load(JUDGED))
 def test_measured_number_is_judged_by_its_interval(difference, interval, printed, verdict):
-    assert verdict_on(difference, 0.005, interval, printed) is verdict
+    assert verdict_on(difference, 0.005, interval, printed) == verdict
 
 
 @pytest.mark.parametrize(("value", "verdict"), [(14.5, Verdict.EQUAL), (14.51, Verdict.ABOVE)])
@@ -83,27 +86,25 @@ def test_statistic_is_equal_within_half_a_unit_of_last_digit(value, verdict):
 
 
 # Earlier and new numbers. Both 0.1 are the same float64, the two 0.3 are neighbours.
-NUMBERS = [
-    ("0.1", "0.1000000000000000055", Verdict.EQUAL),
-    ("nan", "", Verdict.EQUAL),
-    ("10/100", "10/100", Verdict.EQUAL),
-    ("0.30000000000000004", "0.3", Verdict.BELOW),
-    ("1", "inf", Verdict.ABOVE),
-    ("10/100", "10", Verdict.CHANGED),
-    ("1", "good", Verdict.CHANGED),
-    ("40.0", "", Verdict.MISSING),
-    ("nan", "40.0", Verdict.NEW),
-]
+NUMBERS = """old,new,verdict
+0.1,0.1000000000000000055,equal
+nan,,equal
+10/100,10/100,equal
+0.30000000000000004,0.3,below
+1,inf,above
+10/100,10,changed
+1,good,changed
+40.0,,missing
+nan,40.0,new
+"""
 
 
 def test_numbers_are_compared_exactly_with_earlier_run():
-    table = pd.DataFrame(NUMBERS, columns=["old", "new", "verdict"])
-    keys = ["place"]
-    old, new = (
-        cells_of(pd.DataFrame({"place": table.index, "x": table[side]}), keys)
-        for side in ("old", "new")
-    )
-    cells = compare_cells(keys, old, new)
+    table = pd.read_csv(StringIO(NUMBERS), dtype=str, keep_default_na=False)
+    sides = []
+    for side in ("old", "new"):
+        sides.append(cells_of(pd.DataFrame({"place": table.index, "x": table[side]}), ["place"]))
+    cells = compare_cells(["place"], *sides)
     found = cells[cells["quantity"] == "x"].set_index("place")["verdict"]
     assert found.to_dict() == table["verdict"].to_dict()
 
@@ -115,36 +116,26 @@ def test_unit_of_last_digit_is_read_from_text():
     assert found == pytest.approx([0.1, 0.01, 1, 1e-5, 1e-6, 1])
 
 
-@pytest.mark.parametrize(
-    ("paper", "table", "column", "model", "kind"),
-    [
-        ("plt2016", "table1", "n_train", "plt", NumberKind.DATASET),
-        # the authors ran it themselves
-        ("plt2016", "table1", "p@1", "fastxml", NumberKind.MEASURED),
-        ("plt2016", "table2", "test_ms", "plt", NumberKind.COST),
-        # Inner products are counted, so they do not depend on the machine.
-        ("plt2016", "table2", "inner_products", "plt", NumberKind.MEASURED),
-        ("plt2016", "table3", "low", "plt", NumberKind.CONFIGURATION),
-        ("ldsm2020", "table7", "p@1", "ldsm", NumberKind.MEASURED),
-        ("ldsm2020", "table7", "p@1", "fastxml", NumberKind.QUOTED),
-        ("ldsm2020", "table4", "depth", "", NumberKind.MEASURED),
-        ("swnn2018", "table6", "p@1", "dismec", NumberKind.QUOTED),
-    ],
-)
-def test_kind_of_published_number_follows_from_table_column_and_model(
-    paper, table, column, model, kind
-):
-    assert kind_of(column, table_of(table, paper), model) is kind
+# Maps a paper, table, column and model to the kind of the number.
+KINDS = {
+    "plt2016 table1 n_train plt": NumberKind.DATASET,
+    # the authors ran it themselves
+    "plt2016 table1 p@1 fastxml": NumberKind.MEASURED,
+    "plt2016 table2 test_ms plt": NumberKind.COST,
+    # Inner products are counted, so they do not depend on the machine.
+    "plt2016 table2 inner_products plt": NumberKind.MEASURED,
+    "plt2016 table3 low plt": NumberKind.CONFIGURATION,
+    "ldsm2020 table7 p@1 ldsm": NumberKind.MEASURED,
+    "ldsm2020 table7 p@1 fastxml": NumberKind.QUOTED,
+    "ldsm2020 table4 depth ": NumberKind.MEASURED,
+    "swnn2018 table6 p@1 dismec": NumberKind.QUOTED,
+}
 
 
-def test_number_is_inside_its_interval_above_or_below():
-    judge = judge_with(10.96, 10.95, 10.97)
-    assert number_with(judge, 10.956).verdict is Verdict.EQUAL
-    inside = number_with(judge, 10.97)
-    assert inside.verdict is Verdict.INSIDE
-    assert absent(inside.reason, 0.01, "3 runs") == []
-    assert number_with(judge, 11.20).verdict is Verdict.ABOVE
-    assert number_with(judge, 10.72).verdict is Verdict.BELOW
+@pytest.mark.parametrize("number", KINDS)
+def test_kind_of_published_number_follows_from_table_column_and_model(number):
+    paper, table, column, model = number.split(" ")
+    assert kind_of(column, table_of(table, paper), model) is KINDS[number]
 
 
 def test_cell_of_deterministic_model_has_no_chance_variation():
@@ -162,17 +153,19 @@ def test_number_printed_twice_is_counted_once():
         return found["quantity"][found["verdict"] != ""].tolist()
 
     ndcg = (*LDSM[2], "ndcg@1", "71.91")
-    assert counted(LDSM, ndcg, (*LDSM[2], "p@1", "71.91")) == ["p@1"]
-    assert counted(LDSM, ndcg, (*LDSM[2], "p@3", "1.0")) == ["ndcg@1", "p@3"]
-    assert counted(LDSM, ndcg, (*LDSM[2], "p@1", "-")) == ["ndcg@1"]
-    table4 = ("plt2016", "table4", ("plt", "yeast"), "fta")
-    assert counted(table4, (*table4[2], "fta", "20.41"), (*table4[2], "sto", "1.0")) == []
+    for other, expected in (
+        (("p@1", "71.91"), ["p@1"]),
+        (("p@3", "1.0"), ["ndcg@1", "p@3"]),
+        (("p@1", "-"), ["ndcg@1"]),
+    ):
+        assert counted(LDSM, ndcg, (*LDSM[2], *other)) == expected
+    table4 = ("plt2016", "table4", (), "fta")
+    row = ("plt", "yeast")
+    assert counted(table4, (*row, "fta", "20.41"), (*row, "sto", "1.0")) == []
     # If inner products do not depend on the method, only the first row counts.
-    products = [
-        ("yeast", "fastxml", "fta", "inner_products", "60"),
-        ("yeast", "fastxml", "sto", "inner_products", "60"),
-        ("yeast", "fastxml", "ofo", "inner_products", "61"),
-    ]
+    products = []
+    for method, number in (("fta", "60"), ("sto", "60"), ("ofo", "61")):
+        products.append(("yeast", "fastxml", method, "inner_products", number))
     assert counted(STO, *products) == ["inner_products"] * 2
 
 
@@ -235,24 +228,6 @@ def test_other_split_adds_its_error_or_leaves_number_undecided():
     assert found.verdict is Verdict.UNDECIDED
 
 
-@pytest.mark.parametrize(
-    ("quantity", "value", "verdict"),
-    [
-        ("macro_f", None, Verdict.NOT_RUN),
-        ("macro_f", math.nan, Verdict.NOT_RUN),
-        ("test_ms", 5.0, ""),
-    ],
-)
-def test_missing_numbers_and_costs_get_no_judgement(quantity, value, verdict):
-    judge = judge_with(10.96, 10.95)
-    assert number_with(judge, value, (*STO[:3], quantity)).verdict == verdict
-
-
-@pytest.mark.parametrize("published", ["-", "nan"])
-def test_cell_without_a_published_number_is_left_out(published):
-    assert number_with(judge_with(10.96, 10.95), 5.0, published=published) is None
-
-
 def test_project_judge_uses_splits_and_published_runs():
     judge = Judge.of_project(ROOT / "config")
     assert judge.printed_runs["oplt2021"] == 5
@@ -266,15 +241,12 @@ def test_project_judge_uses_splits_and_published_runs():
 FITTED = "C_grid: kept because a printed row has its digits then"
 
 
-@pytest.mark.parametrize(
-    ("place", "fitted"),
-    [
+def test_number_fitted_to_published_results_is_marked():
+    for place, fitted in (
         (("plt2016", "plt"), FITTED),
         (("plt2016", "plt", "yeast", "macro_f"), FITTED),
         (("plt2016", "fastxml"), ""),
         (("plt2016", "plt", "yeast", "p@1"), ""),
-    ],
-)
-def test_number_fitted_to_published_results_is_marked(place, fitted):
-    found = number_with(judge_with(10.95, 10.96, 10.97, fitted={place: FITTED}), 10.97)
-    assert (found.verdict, found.fitted) == (Verdict.INSIDE, fitted)
+    ):
+        found = number_with(judge_with(10.95, 10.96, 10.97, fitted={place: FITTED}), 10.97)
+        assert (found.verdict, found.fitted) == (Verdict.INSIDE, fitted)
