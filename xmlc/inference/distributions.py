@@ -35,7 +35,7 @@ LEAST = 0.8
 
 
 class LabelsBySize(NamedTuple):
-    """The matrix P of Theorem 3.1 for n instances, with a column for each size of any instance.
+    """The matrix P of n instances (gfm2011, Theorem 3.1), with a column for each size.
 
     Attributes
     ----------

@@ -179,9 +179,10 @@ def gfm_sizes(
 ) -> tuple[CSR, np.ndarray]:
     """Find the label set with the greatest expected F-measure for weighted numbers of labels.
 
-    The result is exact for the distribution of this module, in the form of `xmlc.inference.gfm` and
-    with the same choice among equal values. With equal weights, it is that of `gfm` for independent
-    labels, and so is the set of an instance whose possible sizes all have the weight 0.
+    The result of GFM (gfm2011, Algorithm 1) is exact for the distribution of this module, in the
+    form of `xmlc.inference.gfm` and with the same choice among equal values. With equal weights, it
+    is that of `gfm` for independent labels, and so is the set of an instance whose possible sizes
+    all have the weight 0.
 
     Parameters
     ----------

@@ -172,6 +172,8 @@ def micro_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 
 def instance_f(Y: Matrix, Y_hat: Matrix, zero_division: float = 1.0, beta: float = 1.0) -> float:
     """Return the mean over instances of F, ``2 |y and y_hat| / (|y| + |y_hat|)``, or of F_beta.
 
+    The F-measure of an instance is equation (1) of gfm2011.
+
     Parameters
     ----------
     Y, Y_hat, zero_division, beta

@@ -64,7 +64,9 @@ class Ranked(NamedTuple):
 
 
 def precision_at_k(Y: Matrix, labels: np.ndarray, k: int) -> float:
-    """Return precision at k, the share of the k top labels that are true. A missing one is wrong.
+    """Return precision at k, the share of the k top labels that are true (plt2016, Section 6.1).
+
+    A missing label is wrong.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ GRID = (2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 1000, 10000)
 
 
 def priors(Y: Matrix) -> np.ndarray:
-    """Return the share of instances that carry each label, float64 of shape (m,).
+    """Return the share pi_j of instances that carry each label (plt2016, Section 4.1).
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ def fit_in_one_pass(
 
     The thresholds are bit-identical to ``method.fit`` with all estimates, but memory has only the
     counters of the labels and the estimates of ``instances`` instances. FTA ignores estimates up to
-    its lowest kappa_j, and OFO up to nu_j.
+    its lowest kappa_j, and OFO up to nu_j (plt2016, Section 4.2).
 
     Parameters
     ----------

@@ -191,6 +191,7 @@ def tune(
     """Try all points of a method's grid, and choose the best by a measure on the validation set.
 
     If two points have equal scores, the earlier one is chosen, which has the higher thresholds.
+    plt2016 tunes in this way (Section 6.2).
 
     Parameters
     ----------

@@ -227,7 +227,7 @@ def complete_tree(labels: np.ndarray, arity: int) -> LabelTree:
 
 
 def random_complete_tree(m: int, arity: int, seed: int) -> LabelTree:
-    """Return a complete tree over labels in random order, as in plt2016 (Section 6).
+    """Return a complete tree over labels in random order (plt2016, Section 6).
 
     Parameters
     ----------
