@@ -92,7 +92,8 @@ def test_public_name_has_all_sections(name):
         return
     for method, own in members_of(thing, "xmlc").items():
         owners = [base for base in thing.__mro__ if method in vars(base)]
-        assert set() in [sections_lacking(getattr(base, method)) for base in owners], method
+        lacking = [sections_lacking(getattr(base, method)) - {"See Also"} for base in owners]
+        assert set() in lacking, method
         examples = [examples_of(documented).examples for documented in (own, *thing.__mro__)]
         assert any(f".{method}(" in example.source for example in chain(*examples)), method
 

@@ -96,10 +96,6 @@ class Estimator:
         Returns
         -------
         dict of str to object
-
-        See Also
-        --------
-        set_params
         """
         params: Hyperparameters = {
             name: getattr(self, name) for name in self._hyperparameter_names()
@@ -130,10 +126,6 @@ class Estimator:
         ------
         InvalidParameterError
             A name is unknown.
-
-        See Also
-        --------
-        get_params
         """
         for name in sorted(params, key=lambda name: name.count("__")):
             own, _, inner = name.partition("__")

@@ -72,10 +72,6 @@ class Measure(Generic[Scored]):
         Returns
         -------
         float
-
-        See Also
-        --------
-        is_share
         """
         return 100 * value if self.is_share else value
 
@@ -128,10 +124,6 @@ class Overlap(NamedTuple):
         Returns
         -------
         ndarray of float64, of this shape
-
-        See Also
-        --------
-        f_beta
         """
         total = self.recall * positives + predicted - self.shared * hits
         return np.where(

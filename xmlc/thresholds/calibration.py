@@ -67,10 +67,6 @@ class IsotonicCalibration(Estimator):
         ------
         XmlcError
             If the shapes differ, or an estimate is not in 0 .. 1.
-
-        See Also
-        --------
-        transform
         """
         given = spe
         spe, Y = checked_pair(spe, Y)
@@ -106,10 +102,6 @@ class IsotonicCalibration(Estimator):
         ------
         XmlcError
             As for `fit`.
-
-        See Also
-        --------
-        fit
         """
         self._check_learned("curves_")
         self._check_names(spe)

@@ -153,10 +153,6 @@ class ExpectedF(ThresholdMethod):
         ------
         XmlcError
             If an estimate is not in 0 .. 1, or a hyperparameter is out of its range.
-
-        See Also
-        --------
-        predict
         """
         if self.zero_division not in (0, 1):
             raise InvalidParameterError(

@@ -102,10 +102,6 @@ class LabelSets(Estimator):
         -----
         UserWarning
             If ``Y`` is None and the sum of the estimates shows that they cannot be probabilities.
-
-        See Also
-        --------
-        predict
         """
         check_hyperparameters(self)
         self._remember_names(spe)
@@ -186,10 +182,6 @@ class LabelSets(Estimator):
         ------
         XmlcError
             If the number of labels differs from ``fit``, or an estimate is not in 0 .. 1.
-
-        See Also
-        --------
-        fit
         """
         self._check_learned("method_")
         self._check_names(spe)

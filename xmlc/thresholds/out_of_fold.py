@@ -30,8 +30,7 @@ class OutOfFold(Estimator):
     is divided into folds instead: a copy of the model that is trained on all other folds estimates
     the labels of each fold, and the thresholds are learned from all these estimates. Finally, the
     model is trained on all instances. This costs ``folds`` more models, each on (folds - 1) / folds
-    of the instances. Wolpert trains a second model on out-of-fold estimates (Stacked
-    generalization, Neural Networks 1992).
+    of the instances.
 
     Parameters
     ----------
@@ -119,10 +118,6 @@ class OutOfFold(Estimator):
         XmlcError
             If there are fewer instances than folds, the numbers of instances differ, an estimate is
             not in 0 .. 1, or a hyperparameter is out of its range.
-
-        See Also
-        --------
-        predict
         """
         check_hyperparameters(self)
         for name in ("fit", "predict_proba"):
@@ -198,10 +193,6 @@ class OutOfFold(Estimator):
         ------
         XmlcError
             The estimator is not fitted, or an argument has a wrong shape or an invalid value.
-
-        See Also
-        --------
-        predict
         """
         self._check_learned("estimator_")
         if threshold is None:
@@ -224,10 +215,6 @@ class OutOfFold(Estimator):
         ------
         XmlcError
             As for `predict_proba`.
-
-        See Also
-        --------
-        predict_proba
         """
         self._check_learned("estimator_")
         return apply_thresholds(self.predict_proba(X, self.thresholds_), self.thresholds_)

@@ -82,10 +82,6 @@ class CommonThreshold(ThresholdMethod):
         ------
         XmlcError
             As for `xmlc.thresholds.STO.fit`.
-
-        See Also
-        --------
-        predict
         """
         given = spe
         spe, Y = checked_pair(spe, Y)

@@ -116,10 +116,6 @@ class STO(ThresholdMethod):
         XmlcError
             If the shapes differ, an estimate is not in 0 .. 1, or a hyperparameter is out of its
             range.
-
-        See Also
-        --------
-        predict
         """
         pair = checked_pair(spe, Y)
         self._remember_names(spe)

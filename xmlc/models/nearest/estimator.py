@@ -201,10 +201,6 @@ class SparseWeightedNearestNeighbors(SparseProbabilityEstimator):
         ------
         XmlcError
             As for `predict_proba`.
-
-        See Also
-        --------
-        predict_top_k
         """
         numbers, similarities = self._by_tasks(X, lambda *found: found, "searching")
         missing = ((0, 0), (0, int(self.S) - numbers.shape[1]))

@@ -61,10 +61,6 @@ class LabelTree:
         ------
         Malformed
             The nodes are not a tree in breadth-first order, or leaves lack distinct labels.
-
-        See Also
-        --------
-        complete_tree
         """
         children = np.asarray(children, dtype=np.int64)
         label = np.asarray(label, dtype=np.int32)

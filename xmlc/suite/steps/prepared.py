@@ -123,10 +123,6 @@ class Prepared:
         ------
         XmlcError
             A file is missing or damaged, or ``name`` is unknown.
-
-        See Also
-        --------
-        rows, posteriors
         """
         return self._matrix(name, "X", most), self._matrix(name, "Y", most)
 
@@ -147,10 +143,6 @@ class Prepared:
         ------
         XmlcError
             A file is missing or damaged.
-
-        See Also
-        --------
-        part
         """
         rows = np.flatnonzero(self.split == (name == "fit"))
         if most is None:
@@ -197,10 +189,6 @@ class Prepared:
         ------
         XmlcError
             As for `part`.
-
-        See Also
-        --------
-        part
         """
         if name == "test" and "test/F.json" in listed_in(self.folder):
             return load_csr(self.folder / "test", "F")
