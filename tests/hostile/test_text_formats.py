@@ -72,7 +72,7 @@ def test_mutated_files_are_refused_or_survive_round_trip(name):
         folder = Path(place)
         paths = [Path(place, f"file{number}") for number in range(len(FILES[name]))]
 
-        @settings(max_examples=TRIED, deadline=None)
+        @settings(max_examples=TRIED)
         @given(mutated(FILES[name]))
         def check(files):
             for path, content in zip(paths, files):
