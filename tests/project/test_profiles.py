@@ -10,25 +10,17 @@ GIVEN = ("SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE", "SLURM_MEM_PER_NODE", "SLU
 @pytest.mark.parametrize(
     ("given", "cores", "memory"),
     [
-        (
-            {
-                "SLURM_CPUS_PER_TASK": "32",
-                "SLURM_CPUS_ON_NODE": "64",
-                "SLURM_MEM_PER_NODE": "102400",
-            },
-            "32",
-            102400,
-        ),
+        ("SLURM_CPUS_PER_TASK=32 SLURM_CPUS_ON_NODE=64 SLURM_MEM_PER_NODE=102400", "32", 102400),
         # -n 4, the cluster's default memory
-        ({"SLURM_CPUS_ON_NODE": "4", "SLURM_MEM_PER_CPU": "2000"}, "4", 8000),
-        ({"SLURM_CPUS_ON_NODE": "4"}, "4", None),  # a cluster that does not allocate memory
+        ("SLURM_CPUS_ON_NODE=4 SLURM_MEM_PER_CPU=2000", "4", 8000),
+        ("SLURM_CPUS_ON_NODE=4", "4", None),  # a cluster that does not allocate memory
     ],
 )
 def test_profile_uses_cores_and_memory_of_allocation(monkeypatch, given, cores, memory):
     for name in GIVEN:
         monkeypatch.delenv(name, raising=False)
-    for name, value in given.items():
-        monkeypatch.setenv(name, value)
+    for variable in given.split():
+        monkeypatch.setenv(*variable.split("="))
     with (ROOT / "profiles/allocation/profile.yaml").open() as file:
         profile = ProfileConfigFileParser().parse(file)
     assert profile["cores"] == cores

@@ -13,7 +13,6 @@ import tarfile
 import zipfile
 
 import pytest
-from facts import absent
 from repository import ROOT
 from tutorials import run_bash
 
@@ -144,13 +143,6 @@ def test_import_works_in_folder_that_contains_clone_in_clone_and_below(python, t
     for folder in (tmp_path, tmp_path / "xmlc", tmp_path / "xmlc/docs"):
         said = run(python, "-c", "from xmlc import PLT; print(PLT.__name__)", folder=folder)
         assert said == "PLT\n"
-
-
-def test_command_names_missing_extra(python):
-    done = subprocess.run([python.parent / "xmlc", "status"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert absent(done.stderr, "xmlc: error", "`text`") == []
-    assert done.stderr.endswith(": pip install '.[workflow]'\n")
 
 
 def test_type_checkers_resolve_public_names(python, tmp_path):
