@@ -49,16 +49,6 @@ def test_tasks_cover_every_method():
     assert {f"inference {name}" for name in INFERENCE} <= set(names)
 
 
-@pytest.mark.slow
-def test_worker_writes_digests_parts_and_processor_dependent_values(monkeypatch, tmp_path):
-    monkeypatch.setitem(pieces.GROUPS, "fake", {"mean": lambda data: {"X": data.X.sum(axis=0)}})
-    bits.main("fake", str(tmp_path / "out.json"))
-    found = json.loads((tmp_path / "out.json").read_text())
-    assert found["pieces"]["mean"]["word"].startswith("1-")
-    assert list(found["pieces"]["mean"]["parts"]) == ["X"]
-    assert found["witnesses"].keys() == WITNESSES.keys()
-
-
 def processed(numba, changes):
     """Return the results of a processor. Those of FastXML have some changes."""
     pieces_of_models = {"PLT": piece_of({}), "FastXML": piece_of(changes)}

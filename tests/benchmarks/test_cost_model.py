@@ -6,25 +6,18 @@ from repository import ROOT
 from benchmarks.cost_model import (
     COLUMNS,
     DEFAULTS,
-    KMEANS_BYTES,
-    SLOT,
     UNITS,
     USUAL,
     Workload,
     costs_of,
-    costs_of_fit,
-    costs_of_step,
     estimates_of_row,
-    fit,
     fitted,
     measured,
     predicted,
     variant_of,
 )
-from xmlc.models.averaged_forest import GROWING_BYTES
 from xmlc.models.registry import estimator_class
-from xmlc.models.trees.representations import MOST_VALUES
-from xmlc.suite.config.catalogue import Size, load_catalogue
+from xmlc.suite.config.catalogue import load_catalogue
 
 SIZES = {name: entry.size for name, entry in load_catalogue(ROOT / "config/datasets.yaml").items()}
 
@@ -44,27 +37,12 @@ def test_fit_is_within_a_factor_of_5_and_never_falls_with_size(estimator):
                 assert 0.2 < predicted(found, shape) / float(row[target]) < 5
 
 
-def test_fit_to_one_row_has_default_exponents():
-    row = dict.fromkeys(COLUMNS, "10") | {"seconds": "5"}
-    found = fit([row], "seconds", forest=False)
-    assert found[1:] == pytest.approx(USUAL["seconds"])
-    assert predicted(found, [10.0] * len(COLUMNS)) == pytest.approx(5)
-
-
 def test_formulas_assume_defaults_of_the_estimators():
     for name, units in UNITS.items():
         usual = estimator_class(name)().get_params()
         assert variant_of(name, {}, 1000)[1] == units == (usual.get("n_trees") or usual["epochs"])
     for name, assumed in DEFAULTS.items():
         assert assumed.items() <= estimator_class(name)().get_params().items()
-
-
-@pytest.mark.parametrize("name", ["fastxml", "ldsm", "parabel"])
-def test_forest_needs_time_and_disk_of_all_trees_and_memory_of_one(name):
-    one = costs_of(Size(), 1e5, name, {"n_trees": 1})
-    many = costs_of(Size(), 1e5, name, {"n_trees": 50})
-    expected = (50 * one.seconds, one.peak_bytes, 50 * one.model_bytes, 50 * one.ranking_ms)
-    assert many == pytest.approx(expected)
 
 
 RANKING = {
@@ -93,29 +71,6 @@ def test_costs_of_training_are_within_a_factor_of_2(estimator, given, name, shar
         assert measured_cost / 2 < cost < 2 * measured_cost
 
 
-def test_hashed_weights_take_their_table():
-    table = SLOT["plt"] * 2.0**30
-    hashed = work(SIZES["bibtex"], "plt", {"hash_bits": 30})
-    costs = costs_of_step("train", hashed)
-    assert costs.private == pytest.approx(table, rel=0.02)
-    assert costs.disk == table
-    assert costs_of_step("rank", hashed).private < table / 10  # The file of the table is mapped.
-
-
-def test_large_trees_grow_in_limited_memory():
-    size = SIZES["wikilshtc-325k"]
-    assert 1e9 < costs_of(size, size.n_train, "ldsm", {"n_trees": 1}).peak_bytes < GROWING_BYTES
-    forest = work(size, "ldsm", {"n_trees": 50}, n=size.n_train)
-    assert costs_of_fit(forest).peak_bytes == GROWING_BYTES
-
-
-@pytest.mark.parametrize("estimator", ["parabel", "plt", "stacking"])
-def test_a_tree_of_two_means_is_built_in_limited_memory(estimator):
-    assert KMEANS_BYTES > 8 * MOST_VALUES  # a feature and a value of 4 bytes each
-    size = SIZES["delicious-200k"]
-    assert costs_of(size, size.n_train, estimator, {}).peak_bytes <= KMEANS_BYTES + size.bytes
-
-
 # Estimates per instance above 1/10000, measured on synthetic copies with n training instances.
 MEASURED_ESTIMATES = [
     ("swnn", {}, "amazon-670k", 24523, 348),
@@ -131,10 +86,3 @@ MEASURED_ESTIMATES = [
 @pytest.mark.parametrize(("estimator", "given", "name", "n", "found"), MEASURED_ESTIMATES)
 def test_number_of_estimates_is_within_a_factor_of_3(estimator, given, name, n, found):
     assert found / 2 < estimates_of_row(work(SIZES[name], estimator, given, n)) < 3 * found
-
-
-@pytest.mark.parametrize("estimator", ["ldsm", "fastxml", "swnn", "stacking", "plt"])
-def test_number_of_estimates_is_limited_by_labels_and_minimum_probability(estimator):
-    assert estimates_of_row(work(Size(m=14), estimator, {})) == 14
-    size = Size(m=670_091, labels_per_instance=5.45)
-    assert 30 < estimates_of_row(work(size, estimator, {}, 490_449, min_probability=0.01)) < 50

@@ -5,12 +5,9 @@ import csv
 import numpy as np
 import pytest
 from repository import ROOT
-from scipy import sparse
 
 from benchmarks import costs
 from benchmarks.harness import Report, Task, differing, write_report
-
-RANKING = "prediction of the best 5"
 
 
 @pytest.fixture
@@ -50,42 +47,6 @@ def test_tasks_take_turns_and_minimum_is_reported(report, monkeypatch):
     assert (training.value, training.rounds) == (2.0, (3.0, 2.0))
     # These are milliseconds per instance, for ten instances.
     assert report.value("ours", "prediction", "time", 2) == pytest.approx(500)
-
-
-def test_xmlc_and_baseline_are_compared_on_shared_measures(report):
-    for name, seconds, memory in (("ours", 1.0, 3.0), ("theirs", 4.0, 0.0)):
-        report.add(name, "training", "time", "s", seconds)
-        report.add(name, "training", "memory", "MB", memory)
-    report.add_precision("ours", "training", [[0.5, 0.4, 0.3], [0.7, 0.4, 0.3]])
-    report.add_precision("theirs", "training", [[0.5, 0.4, 0.3]])
-    report.add("ours", "training", "depth", "", 3)
-    assert report.of("ours", "training")[2].rounds == (50.0, 70.0)
-    report.compare("ours", "theirs", "training")
-    rows = {row.measure: row for row in report.of("ours / theirs", "training, compared")}
-    assert rows.keys() == {"time", "memory", "P@1", "P@3", "P@5"}
-    assert (rows["time"].value, rows["time"].unit) == (0.25, "ratio")
-    assert np.isnan(rows["memory"].value)  # The memory is too small to be measured.
-    assert (rows["P@1"].value, rows["P@1"].unit) == (pytest.approx(10), "points")
-    report.compare("ours", "theirs", "training", costs=False, label="a program")
-    without_costs = report.of("ours / a program", "training, compared")
-    assert [row.measure for row in without_costs] == ["P@1", "P@3", "P@5"]
-
-
-def test_rankings_on_several_threads_are_compared_with_one_thread(report):
-    Y = sparse.csr_array(np.eye(2, 6, dtype=bool))
-    labels = np.array([[0, 1, 2, 3, 4]] * 2)
-    scores = np.ones((2, 5), dtype=np.float32)
-    for n in (1, 2):
-        report.add("ours", RANKING, "time", "s", 1.5 / n, threads=n)
-    rankings = {
-        ("ours", RANKING, 1): (labels, scores),
-        ("ours", RANKING, 2): (labels, np.nextafter(scores, np.float32(9))),
-    }
-    report.add_rankings("ours", rankings, Y, 2)
-    assert report.value("ours", RANKING, "P@1") == 50
-    assert report.value("ours", RANKING, "speed-up", 2) == 2
-    (bits,) = [row for row in report.rows if row.measure == "same bits"]
-    assert (bits.value, bits.note) == (0, "different bits: scores")
 
 
 def test_csv_has_line_per_row_and_stored_columns(report, tmp_path):

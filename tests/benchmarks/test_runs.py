@@ -24,6 +24,7 @@ RUNS = {
     "nearest --rounds 2": set(nearest.swnn_settings()),
     WITH_BASELINES: ONLINE,
     "out-of-fold --seeds 2": {HELD_OUT, REFITTED, OUT_OF_FOLD},
+    "preliminary --rounds 1": {"one-versus-rest of 8 labels", "L2, rows of unit length, S 20"},
     "re-ranking --rounds 1": {ldsm.PLAIN, ldsm.RE_RANKED, f"{ldsm.RE_RANKED} / {ldsm.PLAIN}"},
     "requests --program PLT --program SWNN --requests 3": {"PLT", "SWNN"},
 }

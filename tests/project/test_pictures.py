@@ -13,7 +13,7 @@ RELIABILITY = runpy.run_path(str(ROOT / "docs/reliability.py"))
 MODELS = runpy.run_path(str(ROOT / "docs/models/pictures.py"))
 DRAWN = {f"docs/{name}.svg": page["figure"] for name, page in PICTURES.items()}
 DRAWN |= {f"docs/models/{name}.svg": partial(MODELS["figure"], name) for name in MODELS["PICTURES"]}
-for name, files in {"label_sets": [], "which_estimator": ["programs.csv"]}.items():
+for name, files in {"expected_f": [], "which_estimator": ["programs.csv"]}.items():
     page = runpy.run_path(str(ROOT / f"docs/{name}.py"))
     file = page["FIGURE"].relative_to(ROOT).as_posix()
     DRAWN[file] = partial(page["figure"], page["read"](*files))

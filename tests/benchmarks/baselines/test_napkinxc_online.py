@@ -15,12 +15,6 @@ pytestmark = pytest.mark.needs("baselines")
 SMALL = {"max_leaf": 4, "n_jobs": 1}
 
 
-@pytest.fixture
-def in_order(monkeypatch):
-    """Train on the instances in their order."""
-    monkeypatch.setattr(baseline, "random_permutation", lambda n, seed, stream: np.arange(n))
-
-
 def leaves_of(model):
     """Read the program's text file of a tree.
 
@@ -62,19 +56,9 @@ def test_labels_without_instances_are_never_predicted(multilabel, estimator):
     assert (labels[:, 8:] == -1).all()
 
 
-@pytest.mark.usefixtures("in_order")
-def test_leading_instances_without_labels_do_not_change_model(multilabel):
-    X, Y = multilabel(200, 20, 8, density=0.5)
-    dense = Y.toarray()
-    dense[:5] = False
-    dense[5, 0] = True
-    late = NapkinXCOPLT(**SMALL).fit(X, sparse.csr_array(dense))
-    early = NapkinXCOPLT(**SMALL).fit(X[5:], sparse.csr_array(dense[5:]))
-    np.testing.assert_array_equal(late.predict_proba(X).toarray(), early.predict_proba(X).toarray())
-
-
-@pytest.mark.usefixtures("in_order")
-def test_warm_start_extends_tree_of_first_instances(multilabel):
+def test_warm_start_extends_tree_of_first_instances(multilabel, monkeypatch):
+    # Train on the instances in their order.
+    monkeypatch.setattr(baseline, "random_permutation", lambda n, seed, stream: np.arange(n))
     X, Y = multilabel(300, 20, 20, density=0.5)
     dense = Y.toarray()
     dense[:30, 12:] = False  # Only later instances have these labels.

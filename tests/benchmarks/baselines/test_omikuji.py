@@ -32,12 +32,6 @@ def test_wrapper_trains_and_ranks_like_omikuji(multilabel, n_trees):
     assert Y.toarray()[np.arange(300), labels[:, 0]].mean() > 0.6
 
 
-def test_logistic_loss_estimates_probabilities(multilabel):
-    X, Y = multilabel(2000, 20, 3, density=0.5)
-    estimates = OmikujiParabel(n_trees=1, loss="log", n_jobs=1).fit(X, Y).predict_proba(X).toarray()
-    np.testing.assert_allclose(estimates.mean(axis=0), Y.toarray().mean(axis=0), atol=0.05)
-
-
 def test_instances_without_features_or_labels_are_accepted(multilabel):
     X, Y = multilabel(200, 20, 6, density=0.5)
     features = X.toarray()

@@ -4,16 +4,14 @@ The tests of the programs need the extra `baselines`, which CI installs.
 """
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
-from facts import contents, raises_with
+from facts import raises_with
 
 from benchmarks.baselines.napkinxc_trees import NapkinXCIPLT, NapkinXCOPLT, NapkinXCPLT
 from benchmarks.baselines.omikuji_parabel import OmikujiParabel
-from benchmarks.baselines.program import ProgramModel, silenced_output
-from xmlc.core.checksums import NAME, listed_in
+from benchmarks.baselines.program import silenced_output
 
 ONLINE = {"max_leaf": 4, "epochs": 3}
 # The 12 labels are in several leaves, and the beam is narrower.
@@ -57,45 +55,6 @@ def test_wrapped_program_behaves_like_estimator(tmp_path, multilabel, name):
     loaded = estimator.load(tmp_path / "model")
     assert loaded.get_params() == model.get_params()
     np.testing.assert_allclose(loaded.predict_proba(X).toarray(), dense, atol=1e-6)
-
-
-class Noted(ProgramModel):
-    """A program's model that consists of a text."""
-
-    SAVED = ("size_",)
-
-    def fit(self, X, Y):
-        self.n_features_in_ = 2
-        self.n_labels_ = 3
-        self.size_ = np.arange(2)
-        self._new_folder()
-        (self._files / "note.txt").write_text(X)
-        return self
-
-    def _load_program(self):
-        self.note = (self._files / "note.txt").read_text()
-
-    def _answers(self, X, k, least):
-        raise NotImplementedError
-
-    def _write_files(self, folder):
-        super()._write_files(folder)
-        if (folder / "note.txt").read_text() == "bad":
-            raise OSError("disk full")
-
-
-def test_program_files_are_listed_and_replaced_with_model(tmp_path):
-    Noted().fit("old", None).save(tmp_path / "model")
-    Noted().fit("new", None).save(tmp_path / "model")
-    with raises_with(OSError, "disk full"):  # A failed write keeps the previous model.
-        Noted().fit("bad", None).save(tmp_path / "model")
-    loaded = Noted.load(tmp_path / "model")
-    assert loaded.note == "new"
-    np.testing.assert_array_equal(loaded.size_, [0, 1])
-    loaded.save(tmp_path / "model")
-    files = {"model.json", "program/note.txt", "size_.npy"}
-    assert set(listed_in(tmp_path / "model")) == files
-    assert contents(tmp_path / "model").keys() == {Path(name) for name in (*files, NAME)}
 
 
 def write_all(end):
