@@ -85,6 +85,7 @@ def test_consistent_arrays_are_accepted():
     ("name", "array", "fault"),
     [
         ("more", np.zeros(1), "more"),
+        ("places", None, "places"),
         ("places", np.zeros(2, dtype=np.int64), ["places", "int64", "int32"]),
         ("places", np.array([0, 2], dtype=np.int32), ["places", "entry 1", "2", "-1 to 1"]),
         ("numbers", np.zeros((3, 3), dtype=np.uint32), ["numbers", "uint32", "(3, 2)"]),
@@ -93,15 +94,11 @@ def test_consistent_arrays_are_accepted():
         ("weights", np.array([np.inf], dtype=np.float32), "weights"),
     ],
 )
-def test_array_that_violates_its_field_is_refused(name, array, fault):
+def test_missing_array_and_array_that_violates_its_field_are_refused(name, array, fault):
+    arrays = example_arrays() | {name: array}
+    if array is None:
+        del arrays[name]
     with raises_with(Malformed, fault):
-        check_fields(example_arrays() | {name: array}, FIELDS, n_labels=1)
-
-
-def test_missing_array_is_refused():
-    arrays = example_arrays()
-    del arrays["places"]
-    with raises_with(Malformed, "places"):
         check_fields(arrays, FIELDS, n_labels=1)
 
 

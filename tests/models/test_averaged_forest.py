@@ -1,7 +1,5 @@
 """The base class of FastXML and LdSM: parts of forests, rankings, thresholds, models on disk."""
 
-from __future__ import annotations
-
 from copy import copy
 
 import numpy as np

@@ -48,7 +48,7 @@ def stored(matrix):
     return marks.toarray()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     n=st.integers(1, 30),
     d=st.integers(1, 12),

@@ -1,7 +1,5 @@
 """FastXML and PfastreXML as estimators."""
 
-from __future__ import annotations
-
 import fastxml_twin as twin
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """The columns and labels of a node for the solver, compared with plain implementations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +9,7 @@ from scipy import sparse
 from xmlc.kernels.csr import kernel_csr
 from xmlc.models.fastxml._node import gather_columns, labels_of_leaf, new_workspace, number_labels
 
-SMALL = settings(max_examples=40, deadline=None)
+SMALL = settings(max_examples=40)
 
 
 @SMALL

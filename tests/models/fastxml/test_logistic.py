@@ -1,7 +1,5 @@
 """The solver of a node, compared with liblinear and with the optimum."""
 
-from __future__ import annotations
-
 import fastxml_twin as twin
 import numpy as np
 import pytest

@@ -2,8 +2,6 @@
 labels.
 """
 
-from __future__ import annotations
-
 from itertools import chain
 
 import fastxml_twin as twin
@@ -23,7 +21,7 @@ from xmlc.models.fastxml._partition import (
     rank_by_gain,
 )
 
-SMALL = settings(max_examples=40, deadline=None)
+SMALL = settings(max_examples=40)
 
 
 def node_csr(label_sets):

@@ -1,7 +1,5 @@
 """LdSM as an estimator."""
 
-from __future__ import annotations
-
 import ldsm_twin as twin
 import numpy as np
 import pytest

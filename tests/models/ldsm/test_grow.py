@@ -2,8 +2,6 @@
 instances.
 """
 
-from __future__ import annotations
-
 import ldsm_twin as twin
 import numpy as np
 import pytest

@@ -2,8 +2,6 @@
 statements.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import ldsm_twin as twin

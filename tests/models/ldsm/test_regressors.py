@@ -1,7 +1,5 @@
 """Training of the regressors of an LdSM node, compared with plain Python."""
 
-from __future__ import annotations
-
 import ldsm_twin as twin
 import numpy as np
 import pytest

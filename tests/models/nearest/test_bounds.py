@@ -12,7 +12,7 @@ VALUES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(values=VALUES)
 # A bound of this length, rounded to float32, is a subnormal number.
 @example(values=[1.7678243e-38])

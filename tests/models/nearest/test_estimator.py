@@ -62,7 +62,7 @@ def test_instance_of_weight_w_counts_as_w_neighbours(alpha):
     np.testing.assert_array_equal(model.predict_proba(Q).toarray(), expected)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     n=st.integers(1, 40),
     d=st.integers(1, 80),

@@ -10,7 +10,7 @@ from xmlc.models.oplt.tree import SLOT, SLOTS_USED, empty_online_tree
 FEATURES = st.lists(st.integers(0, 2**32 - 1), unique=True, max_size=56)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from([4, 8, 16, 32, 64]), st.booleans()), max_size=60))
 def test_rows_in_use_never_overlap_and_released_ones_are_reused_with_zeros(requests):
     tree = empty_online_tree()._replace(rows=np.zeros(4000 * SLOT, dtype=np.float32))
@@ -36,7 +36,7 @@ def test_rows_in_use_never_overlap_and_released_ones_are_reused_with_zeros(reque
     assert all(2 <= s < tree.counters[SLOTS_USED] for s in taken)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(inside=FEATURES, others=FEATURES)
 def test_hash_table_equals_a_dictionary(inside, others):
     bits = bits_for(len(inside), 3)

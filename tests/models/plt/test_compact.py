@@ -14,7 +14,7 @@ from xmlc.models.plt import compact as compacting
 from xmlc.models.plt.compact import DenseBlocks, rows_are_smaller, sibling_type
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(d=st.integers(0, 12), cut=st.sampled_from([0.0, 0.3, 1.0, 99.0]), **TREES)
 def test_compact_nodes_keep_exactly_weights_above_threshold(m, arity, d, seed, cut):
     _, nodes = random_nodes(m, arity, d, seed)

@@ -72,7 +72,7 @@ def assert_best_first_equals(found, expected, largest):
     assert (found[2] <= expected[2]).all() if largest.size else (found[2] == expected[2]).all()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(arity=st.sampled_from([2, 5, 9, 20, 70]), link=LINKS, **SIZES)
 def test_search_by_levels_with_thresholds_equals_plain_search(n, d, m, arity, seed, link):
     tree, nodes = random_nodes(m, arity, d, seed)
@@ -85,7 +85,7 @@ def test_search_by_levels_with_thresholds_equals_plain_search(n, d, m, arity, se
         assert_thresholds_equal_twin(x, n, weights, link, thresholds, shape_of(x, d, tree))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     arity=st.sampled_from([2, 5, 20]),
     k=st.integers(1, 12),
@@ -125,7 +125,7 @@ def test_exact_rankings_equal_plain_search(n, d, m, arity, seed, k, beam, link):
         assert_same(by_levels(weights, tree.n_nodes, False)[:2], expected[:2])
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(arity=st.sampled_from([2, 3, 5]), k=st.integers(1, 6), beam=st.integers(1, 6), **SIZES)
 def test_beam_search_equals_plain_search(n, d, m, arity, seed, k, beam):
     tree, nodes = random_nodes(m, arity, d, seed)

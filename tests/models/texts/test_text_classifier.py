@@ -216,16 +216,16 @@ def test_empty_partial_fit_changes_nothing():
 
 
 def test_weights_of_texts_repeat_or_omit_them():
-    estimator = PLT(epochs=3)
     weights = [2, 0] + [1] * 62
-    hashed = TextClassifier(estimator, HashingVectorizer(n_features=64))
-    repeated = clone(hashed).fit([TEXTS[0], TEXTS[0], *TEXTS[2:]], [NAMES[0], NAMES[0], *NAMES[2:]])
-    hashed.fit(TEXTS, NAMES, sample_weight=weights)
-    assert hashed.predict(TEXTS) == repeated.predict(TEXTS)
-    weighted = TextClassifier(estimator).fit(TEXTS, NAMES, sample_weight=weights)
-    without = TextClassifier(estimator).fit([TEXTS[0], *TEXTS[2:]], [NAMES[0], *NAMES[2:]])
-    assert weighted.vectorizer_.vocabulary_ == without.vectorizer_.vocabulary_
-    assert weighted.classes_.tolist() == without.classes_.tolist()
+    texts = [TEXTS[0], TEXTS[0], *TEXTS[2:]]
+    names = [NAMES[0], NAMES[0], *NAMES[2:]]
+    hashed = TextClassifier(PLT(epochs=3), HashingVectorizer(n_features=64))
+    repeated = clone(hashed).fit(texts, names)
+    assert hashed.fit(TEXTS, NAMES, sample_weight=weights).predict(TEXTS) == repeated.predict(TEXTS)
+    repeated = TextClassifier(PLT(epochs=3)).fit(texts, names)
+    weighted = clone(repeated).fit(TEXTS, NAMES, sample_weight=weights)
+    assert weighted.vectorizer_.vocabulary_ == repeated.vectorizer_.vocabulary_
+    assert weighted.classes_.tolist() == repeated.classes_.tolist()
     with raises_with(InvalidParameterError, "OPLT", "sample_weight"):
         TextClassifier(OPLT()).fit(TEXTS, NAMES, sample_weight=weights)
 

@@ -85,7 +85,7 @@ def test_kmeans_tree_does_not_depend_on_number_of_threads(arity, monkeypatch):
         assert tree.label.tolist() == whole
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     m=st.integers(1, 150),
     d=st.integers(1, 30),

@@ -23,7 +23,7 @@ def unit(rows):
     return rows / np.where(lengths > 0, lengths, 1)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(SIZES)
 def test_representations_are_unit_sums_of_unit_instances(sizes):
     X, Y = random_data(*sizes)
@@ -60,7 +60,7 @@ def test_instances_and_label_sets_must_match():
         label_representations(np.ones((4, 2)), np.ones((5, 3), dtype=bool))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(SIZES, st.integers(1, 13))
 def test_most_features_keeps_heaviest_features(sizes, most):
     X, Y = random_data(*sizes)
@@ -79,7 +79,7 @@ def test_most_features_keeps_heaviest_features(sizes, most):
         assert equal_bits(kept, label_representations(X, Y))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(SIZES, st.integers(1, 300))
 def test_vectors_have_as_many_features_as_fit(sizes, most_values):
     X, Y = random_data(*sizes)
