@@ -16,7 +16,7 @@ from xmlc.core.errors import XmlcError
 from xmlc.suite.papers import read_declared
 from xmlc.suite.papers.building import build_table, published_numbers, write_table
 from xmlc.suite.papers.printing import escaped, latex, to_csv, to_latex, to_markdown
-from xmlc.suite.papers.tables import TableSpec, columns
+from xmlc.suite.papers.tables import PanelSpec, TableSpec
 from xmlc.suite.results import titles
 from xmlc.suite.results.fingerprint import fingerprint
 from xmlc.suite.results.manifest import Manifest
@@ -45,7 +45,7 @@ def test_panel_appends_rows_of_the_paper_on_datasets_that_were_run():
     spec = TableSpec(
         needs=(),
         keys=("dataset", "model"),
-        panels=(columns("", "p@1", each="dataset"),),
+        panels=(PanelSpec(quantities=("p@1",), each="dataset"),),
         rest=("p@1",),
         quotes=True,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from xmlc.metrics.measures import MEASURE_METHODS, UNLABELLED_METHODS
@@ -135,26 +136,22 @@ class Where:
 
 @dataclass(frozen=True, kw_only=True)
 class Declared:
-    """A table or figure, which is not built if its first selection is empty."""
+    """A table or figure, which is not built if its first selection is empty, or all if it may be
+    ``partial``.
+    """
 
     name: str = ""
     needs: tuple[Where, ...]
-
-    @property
-    def first(self) -> tuple[Where, ...]:
-        """Return selections, one of which must have records."""
-        return self.needs[:1]
+    partial: bool = False
 
     def files(
         self, project: Project, paper: str, datasets: Sequence[str] | None = None
     ) -> list[str]:
         """Return the paths of the records (`Where.files`), or none if the table is not built."""
-        if not any(need.files(project, paper, datasets) for need in self.first):
+        files = [need.files(project, paper, datasets) for need in self.needs]
+        if not files[0] and not self.partial:
             return []
-        files: dict[str, None] = {}
-        for need in self.needs:
-            files |= dict.fromkeys(need.files(project, paper, datasets))
-        return list(files)
+        return list(dict.fromkeys(chain(*files)))
 
 
 def unlabelled(methods: Iterable[str]) -> list[str]:

@@ -240,13 +240,6 @@ class PanelSpec:
         return (scores == best) & (best > groups.transform("min")) | (rows["mark"] == "bold")
 
 
-def columns(title: str, *quantities: str, **about: Any) -> PanelSpec:
-    """Specify a panel of all rows, with a column for each quantity and ``about`` for
-    `PanelSpec`.
-    """
-    return PanelSpec(title=title, quantities=quantities, **about)
-
-
 @dataclass(frozen=True, kw_only=True)
 class TableSpec(Declared):
     """The specification of a table.
@@ -271,8 +264,8 @@ class TableSpec(Declared):
         Whether panels append the paper's rows that we did not run, on our datasets.
     measured_models : tuple of str
         Models that the paper measured and did not quote, or () for all.
-    takes_suite, partial : bool
-        Whether the table uses the suite's configuration, and may lack records.
+    takes_suite : bool
+        Whether the table uses the suite's configuration.
     """
 
     keys: tuple[str, ...]
@@ -290,14 +283,6 @@ class TableSpec(Declared):
     printed_in: tuple[str, ...] = ()
     quotes: bool = False
     measured_models: tuple[str, ...] = ()
-    partial: bool = False
-
-    @property
-    def first(self) -> tuple[Any, ...]:
-        """Entries of ``needs``, one of which must have records."""
-        if self.partial:
-            return self.needs
-        return super().first
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -321,7 +306,19 @@ class TableSpec(Declared):
         means = with_published(
             means.assign(is_run=True, mark=means.get("mark", "")), published, self.keys
         )
-        table.means = _with_texts(means.assign(is_run=means["is_run"].notna()))
+        means["is_run"] = means["is_run"].notna()
+        texts = []
+        scores = []
+        cells = means[["quantity", "value", "deviation", "mark"]].itertuples(index=False, name=None)
+        for quantity, value, deviation, mark in cells:
+            about = column(quantity)
+            text = about.printed(value, deviation)
+            scores.append(as_float(about.printed(value)))  # Compared whatever the deviations
+            if mark == "brackets":
+                text = f"[{text}]"
+            texts.append(text)
+        score = pd.Series(scores, means.index, dtype=float)
+        table.means = means.assign(text=texts, score=score)
         rest = PanelSpec(
             title="Published in the paper, not run here",
             quantities=self.rest,
@@ -331,18 +328,3 @@ class TableSpec(Declared):
         )
         table.panels = [*chain(*(panel.panels_of(table) for panel in (*self.panels, rest)))]
         return table
-
-
-def _with_texts(means: pd.DataFrame) -> pd.DataFrame:
-    """Add the columns ``text``, and ``score``, the printed number or NaN."""
-    texts = []
-    scores = []
-    numbers = means[["quantity", "value", "deviation", "mark"]].itertuples(index=False, name=None)
-    for quantity, value, deviation, mark in numbers:
-        about = column(quantity)
-        text = about.printed(value, deviation)
-        scores.append(as_float(about.printed(value)))  # Compared whatever the deviations
-        if mark == "brackets":
-            text = f"[{text}]"
-        texts.append(text)
-    return means.assign(text=texts, score=pd.Series(scores, means.index, dtype=float))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from xmlc.suite.papers import figure_of
 from xmlc.suite.papers.plotting import content_of, means
-from xmlc.suite.papers.tables import Panel, Table, TableSpec, columns
+from xmlc.suite.papers.tables import Panel, PanelSpec, Table, TableSpec
 from xmlc.suite.results.columns import column
 from xmlc.suite.results.numbers import mean_over_seeds, read
 from xmlc.suite.results.records.base import RecordFile
@@ -99,7 +99,7 @@ COMPARISON = TableSpec(
     needs=(),
     keys=KEYS,
     rows=best_numbers,
-    panels=(columns("", *SHOWN, optional=SHOWN, each="dataset"),),
+    panels=(PanelSpec(quantities=SHOWN, optional=SHOWN, each="dataset"),),
 )
 
 

@@ -106,7 +106,14 @@ def mean_over_seeds(numbers: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
         elif about.kind == "choice" and isinstance(value, float) and value.is_integer():
             value = int(value)
         elif about.kind == "measure" and not any(isinstance(one, str) for one in values):
-            value, deviation = _mean_and_deviation(values, n_seeds or 1)
+            n = n_seeds or 1
+            measured = [math.nan if one is None else float(one) for one in values]
+            measured += [math.nan] * (n - len(measured))
+            # pandas and NumPy add in other orders, and `sum` of Python 3.12 compensates errors.
+            value = reduce(add, measured, 0.0) / n
+            if n > 1:
+                squares = [(one - value) * (one - value) for one in measured]
+                deviation = math.sqrt(reduce(add, squares, 0.0) / (n - 1))
         pairs = tuple(zip(seeds, values, strict=True))
         rows.append((*key, quantity, n_seeds or math.nan, value, deviation, pairs, records))
     columns = [*place, SEEDS, "value", "deviation", "runs", "records"]
@@ -118,17 +125,6 @@ def mean_over_seeds(numbers: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 def index_of(rows: pd.DataFrame, keys: Sequence[str]) -> pd.Index:
     """Return some columns as an index, to look up rows."""
     return rows.set_index([*keys]).index
-
-
-def _mean_and_deviation(values: Sequence[Any], seeds: int) -> tuple[float, float]:
-    numbers = [math.nan if value is None else float(value) for value in values]
-    numbers += [math.nan] * (seeds - len(numbers))
-    # pandas and NumPy add in other orders, and `sum` of Python 3.12 compensates errors.
-    mean = reduce(add, numbers, 0.0) / seeds
-    if seeds == 1:
-        return mean, math.nan
-    squares = [(number - mean) * (number - mean) for number in numbers]
-    return mean, math.sqrt(reduce(add, squares, 0.0) / (seeds - 1))
 
 
 def read_cells(file: Path, keys: Sequence[str]) -> pd.DataFrame:
