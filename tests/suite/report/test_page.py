@@ -55,6 +55,7 @@ def test_claims_come_after_the_tables_and_count_without_costs(run, tmp_path):
     assert html.index('id="table2"') < html.index('id="claims"')
     counted = re.search(r'data-verdict="(\d+) not run"', html)
     assert 0 < int(counted[1]) < len(made.content)
+    assert html.partition('id="claims"')[2].count(counted[0]) == 1, "the caption repeats the count"
     details = sum(panel.details for panel in made.panels)
     assert html.partition("Cases of each claim")[2].count("<table") == details > 0
 
