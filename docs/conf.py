@@ -8,6 +8,7 @@ import runpy
 from pathlib import Path
 
 import xmlc
+from xmlc.inference import Samples
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -140,8 +141,14 @@ def with_scrolling_by_keys(app, pagename, templatename, context, doctree):
     )
 
 
+def is_field(app, what, name, thing, skip, options):
+    """Skip the fields of a named tuple, which its docstring describes."""
+    return skip or isinstance(thing, type(Samples.Y))
+
+
 def setup(app):
-    """Connect the pages' links."""
+    """Connect the pages' links and members."""
+    app.connect("autodoc-skip-member", is_field)
     app.connect("source-read", with_links_of_the_site)
     app.connect("html-page-context", with_anchors_that_exist)
     app.connect("html-page-context", with_scrolling_by_keys)
