@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from itertools import chain
 
 import pytest
 from facts import raises_with
@@ -23,8 +24,6 @@ from xmlc.suite.papers.plan import (
     titles_of,
 )
 
-RESULTS = (f"{paths.TABLES}/", f"{paths.FIGURES}/")
-
 
 @pytest.fixture(scope="module")
 def configured():
@@ -33,26 +32,23 @@ def configured():
 
 def test_no_target_requests_a_file_inside_an_output_folder(configured):
     """Snakemake would treat an existing file of such a folder as a source."""
-    found = []
-    for files in targets(configured).values():
-        found += files()
+    found = [*chain.from_iterable(files() for files in targets(configured).values())]
     assert len(found) > 100
     assert {file for file in found if paths.output_of(file) != file} == set()
 
 
 def test_dataset_target_requests_its_outputs_for_all_tables_and_figures(configured):
-    dataset = "bibtex"
-    wanted = []
+    def own(files):
+        return {file for file in files if file.startswith("results/bibtex/")}
+
+    wanted = set()
     for paper, listed in configured.suites.items():
-        if paper != "neural" and dataset in configured.datasets_of(paper):
-            for name in listed.tables:
-                wanted += outputs_for(configured, "table", name, paper)
-            for name in listed.figures:
-                wanted += outputs_for(configured, "figure", name, paper)
-    own = {file for file in wanted if file.startswith(f"results/{dataset}/")}
-    outputs = outputs_of_dataset(configured, dataset)
-    assert own == {file for file in outputs if file.startswith(f"results/{dataset}/")}
-    assert f"results/{dataset}/plt/seed0/80/evaluation" in own
+        if paper != "neural" and "bibtex" in configured.datasets_of(paper):
+            for noun, names in (("table", listed.tables), ("figure", listed.figures)):
+                for name in names:
+                    wanted |= own(outputs_for(configured, noun, name, paper))
+    assert wanted == own(outputs_of_dataset(configured, "bibtex"))
+    assert "results/bibtex/plt/seed0/80/evaluation" in wanted
 
 
 def test_job_of_a_dropped_model_writes_each_record_that_a_table_needs():

@@ -44,18 +44,13 @@ def edit(path, old, new):
 
 
 def test_each_damaged_file_is_named_with_files_to_delete(results):
-    edit(DATA / "train/X.npy", b"\x07", b"\x06")
-    edit(DATA / "split.npy", b"\x07", b"\x06")
-    edit(RECORD, b"0.75", b"0.95")
-    edit(TUNED, b"3", b"4")
+    files = [DATA / "split.npy", DATA / "train/X.npy", RECORD, TUNED]
+    changes = [(b"\x07", b"\x06"), (b"\x07", b"\x06"), (b"0.75", b"0.95"), (b"3", b"4")]
+    for file, change in zip(files, changes):
+        edit(file, *change)
     (DATA / "more.npy").touch()
     found = verify([results])
-    assert [damage.file for damage in found.damaged] == [
-        DATA / "split.npy",
-        DATA / "train/X.npy",
-        RECORD,
-        TUNED,
-    ]
+    assert [damage.file for damage in found.damaged] == files
     assert found.targets == [DATA, RECORD, TUNED]
     assert (found.unlisted, found.without) == ([DATA / "more.npy"], [OTHER])
 

@@ -64,38 +64,40 @@ def test_fingerprint_of_a_folder_follows_the_definition(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("40.0", "40"),
-        ("40.0", "4e1"),
-        ("-0.0", "0"),
-        ("1.5,2", "99,8"),  # costs do not count
-        ("10,\n", "10,nan\n"),
-        ("yeast,plt", '"yeast","plt"'),
-        ("\n", "\r\n"),
-    ],
-)
-def test_irrelevant_changes_keep_the_fingerprint(old, new):
-    assert word_of(TABLE.replace(old, new)) == word_of(TABLE)
+# Maps texts to texts that replace them.
+IRRELEVANT = {
+    "40.0": "40",
+    "0,1.5": "e0,1.5",
+    "-0.0": "0",
+    "1.5,2": "99,8",  # costs do not count
+    "10,\n": "10,nan\n",
+    "yeast,plt": '"yeast","plt"',
+    "\n": "\r\n",
+}
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("40.0", "40.00000000000001"),
-        ("yeast", "Yeast"),
-        ("p@1", "p@3"),
-        ("10/20", "10/2"),
-        ("late", ""),
-        (",note", ",remark"),
-        ("scene,plt,-0.0,2.5,2,10/20,late\n", ""),
-        ("40.0,1.5,2,10", "10,1.5,2,40"),  # two swapped cells
-    ],
-)
-def test_relevant_changes_alter_the_fingerprint(old, new):
+@pytest.mark.parametrize("old", IRRELEVANT)
+def test_irrelevant_changes_keep_the_fingerprint(old):
+    assert old in TABLE
+    assert word_of(TABLE.replace(old, IRRELEVANT[old])) == word_of(TABLE)
+
+
+RELEVANT = {
+    "40.0": "40.00000000000001",
+    "yeast": "Yeast",
+    "p@1": "p@3",
+    "10/20": "10/2",
+    "late": "",
+    ",note": ",remark",
+    "scene,plt,-0.0,2.5,2,10/20,late\n": "",
+    "40.0,1.5,2,10": "10,1.5,2,40",  # two swapped cells
+}
+
+
+@pytest.mark.parametrize("old", RELEVANT)
+def test_relevant_changes_alter_the_fingerprint(old):
     assert TABLE.count(old) == 1
-    assert word_of(TABLE.replace(old, new)) != word_of(TABLE)
+    assert word_of(TABLE.replace(old, RELEVANT[old])) != word_of(TABLE)
 
 
 CELLS = st.one_of(

@@ -48,42 +48,30 @@ def test_each_number_has_a_row_with_its_record():
     assert list(numbers) == NUMBER
     (row,) = numbers[(numbers["quantity"] == "p@1") & (numbers["variant"] == "")].to_dict("records")
     assert row.pop("resampled") is not None
-    assert row == {
-        "dataset": "yeast",
-        "model": "plt",
-        "method": "",
-        "variant": "",
-        "split": "full",
-        "seed": 0,
-        "quantity": "p@1",
-        "value": 75.0,
-        "record": Path("0.json"),
-    }
-    variants = numbers[numbers["record"] == Path("1.json")]["variant"]
+    expected = {"dataset": "yeast", "model": "plt", "method": "", "variant": "", "split": "full"}
+    assert row == expected | {"seed": 0, "quantity": "p@1", "value": 75.0, "record": Path("0.json")}
+    rows = numbers.set_index(["record", "variant", "quantity"])["value"].sort_index()
+    variants = rows[Path("1.json")].index.unique("variant")
     assert {*variants} == {"max_nodes=16", "max_nodes=64", "max_nodes=256", ABOUT}
-    is_fact = (numbers["record"] == Path("0.json")) & (numbers["variant"] == ABOUT)
-    facts = numbers[is_fact].set_index("quantity")["value"]
+    facts = rows[Path("0.json"), ABOUT]
     assert facts[["arity", "m", "n_test"]].to_list() == [16, 14, 917]
     assert facts["digest"] == ranking()["dataset"]["digest"]
 
 
 def test_means_equal_sums_in_the_order_of_seeds():
     rng = np.random.default_rng(0)
-    scores = rng.uniform(0, 1, 7).tolist()
+    scores = (100 * rng.uniform(0, 1, 7)).tolist()
     seeds = rng.permutation(7).tolist()
-    means = means_of(*(ranking(seed=seed, p1=scores[seed]) for seed in seeds))
-    total = 0.0
-    for score in scores:
-        total += 100 * score
-    mean = total / 7
-    squares = 0.0
-    for score in scores:
-        squares += (100 * score - mean) * (100 * score - mean)
+    means = means_of(*(ranking(seed=seed, p1=scores[seed] / 100) for seed in seeds))
+    scores = [100 * (score / 100) for score in scores]
+    # `np.cumsum` adds one number after another.
+    mean = np.cumsum(scores)[-1] / 7
+    squares = np.cumsum((np.array(scores) - mean) ** 2)[-1]
     (row,) = means[means["quantity"] == "p@1"].to_dict("records")
     # every bit is equal
     assert (row["value"], row["deviation"], row["seeds"]) == (mean, math.sqrt(squares / 6), 7)
     assert row["records"] == tuple(Path(f"{seeds.index(seed)}.json") for seed in range(7))
-    assert row["runs"] == tuple((seed, 100 * score) for seed, score in enumerate(scores))
+    assert row["runs"] == tuple(enumerate(scores))
 
 
 def test_pivot_has_a_row_for_each_key_in_the_order_of_numbers():
@@ -181,6 +169,6 @@ def test_cells_of_a_file_are_texts_with_their_deviation_and_seeds(tmp_path):
     file.write_text(f"dataset,model,p@1,p@1_std,p@3,seeds\na,plt,1.0,{deviation},,5\n")
     cells = read_cells(file, MODELS).set_index("quantity")
     assert cells.index.tolist() == ["p@1", "p@1_std", "p@3", "seeds"]
-    assert cells.loc["p@1", ["dataset", "model", "value"]].tolist() == ["a", "plt", "1.0"]
-    assert cells.loc["p@1", ["deviation", "seeds"]].tolist() == [deviation, 5]
+    expected = {"dataset": "a", "model": "plt", "value": "1.0", "deviation": deviation, "seeds": 5}
+    assert cells.loc["p@1"].to_dict() == expected
     assert cells.loc["p@3", "value"] == ""

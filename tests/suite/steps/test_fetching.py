@@ -6,6 +6,7 @@ import gzip
 import lzma
 import socket
 import time
+from pathlib import Path
 
 import gdown
 import pytest
@@ -189,8 +190,7 @@ def test_silent_server_is_abandoned(tmp_path, monkeypatch):
 
 def test_google_drive_gives_a_file_or_an_xmlc_error(tmp_path, monkeypatch):
     def download(url, output, quiet, use_cookies):
-        with open(output, "w") as file:
-            file.write(url)
+        Path(output).write_text(url)
         if url == DRIVE + "refused":
             raise gdown.exceptions.FileURLRetrievalError("Too many users have viewed it")
 
