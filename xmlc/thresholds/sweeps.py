@@ -213,7 +213,7 @@ def tune(
         Measure that chooses a point, such as ``macro_f_present``, instead of the method's default,
         mostly macro-F (0/0 = 1, all labels). Any name in the result of
         `xmlc.metrics.classification_metrics` whose higher values are better.
-    unlabelled : csr_array of float32, optional
+    unlabelled : csr_array of float32, shape (n, m), optional
         Estimates that replace ``spe`` if the method needs no validation set.
 
     Returns

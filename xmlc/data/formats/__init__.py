@@ -41,8 +41,7 @@ def load(
     ----------
     path : path
         For ``repository-two-files`` and ``npz``, the file of features.
-    format : {"repository", "repository-two-files", "npz", "svmlight", "libsvm", "vw", "arff"},
-    optional
+    format : str, optional
         By default the format is detected if it is unambiguous.
 
         - ``repository`` has a header ``n d m``, then lines ``label,label feature:value ...`` with
