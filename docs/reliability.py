@@ -17,7 +17,7 @@ from xmlc.suite.papers.plotting import (
     BLUE,
     BOTH,
     GREEN,
-    SETTINGS,
+    SHEET,
     VERMILION,
     content_of,
     log_ticks,
@@ -30,7 +30,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Names of the page's estimates, and titles
 ESTIMATES = {"spe": "estimates of PLT", "calibrated": "the same, calibrated"}
 LIMITS = (0.001, 1)
-STYLE = SETTINGS | {"axes.prop_cycle": cycler(color=[BLUE, VERMILION, GREEN])}
+STYLE = {"axes.prop_cycle": cycler(color=[BLUE, VERMILION, GREEN])}
 
 
 def figure() -> Figure:
@@ -38,7 +38,7 @@ def figure() -> Figure:
     names: dict[str, Any] = {}
     with redirect_stdout(StringIO()):
         exec("\n".join(BLOCK.findall(PAGE.read_text(encoding="utf-8"))), names)
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(STYLE, fname=SHEET):
         sheet = Figure(figsize=(BOTH, BOTH / 2), layout="constrained")
         panels = sheet.subplots(1, 2, sharex=True, sharey=True)
         for axes, (name, title) in zip(panels, ESTIMATES.items(), strict=True):
