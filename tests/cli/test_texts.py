@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -103,30 +104,6 @@ def test_predictions_equal_text_classifier(xmlc, predicted):
     assert found != rankings
 
 
-@pytest.mark.parametrize("to", ["jsonl", "csv"])
-def test_perfect_model_scores_perfectly_in_each_format(to, xmlc, scores):
-    words = {
-        "cooking": "boil fry oven",
-        "garden": "rose soil plant",
-        'a "b", c': "chord choir song",
-        "d": "goal run",
-    }
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(["text", "labels", "id"])
-    for one, other in [*product(words, repeat=2)] * 5:
-        writer.writerow([f"{words[one]} {words[other]}", f"{one};{other}", f"no {one}"])
-    Path("train.csv").write_text(file.getvalue())
-    xmlc("""fit train.csv --estimator plt --parameters '{"solver": "batch"}' --out model""")
-    for options in ("", "--keep id", "--threshold 0.5", "-k 2"):
-        printed = xmlc(f"predict train.csv --model model --to {to} {options}").out
-        Path("predictions").write_text(printed)
-        found = scores("predictions train.csv")
-        assert found["P@1"] == "100.00"
-        sets = {found[name] for name in ("micro-F", "instance-F", "macro-F, labels present")}
-        assert (sets == {"100.00"}) == (options != "-k 2")
-
-
 def test_csv_tsv_and_json_columns_are_kept(xmlc, predicted):
     xmlc("fit train.csv --estimator plt --out model")
     values = ["7", 'a, "b"', "", "7"]
@@ -181,13 +158,11 @@ def test_marked_sets_may_skip_labels(xmlc, scores):
     Path("b.csv").write_text(
         "in_set,x,score,label,instance\n1,,0.5,cooking,0\n,,,,1\n,,,,2\n,,,,3\n"
     )
-    for name, micro, first in (
-        ("a.jsonl", "90.91", "50.00"),
-        ("a.csv", "90.91", "50.00"),
-        ("b.csv", "28.57", "25.00"),
-    ):
+    expected = {"a.jsonl": ["90.91", "50.00"], "b.csv": ["28.57", "25.00"]}
+    expected["a.csv"] = expected["a.jsonl"]
+    for name, values in expected.items():
         found = scores(f"{name} train.csv")
-        assert (found["micro-F"], found["P@1"]) == (micro, first)
+        assert [found["micro-F"], found["P@1"]] == values
 
 
 def test_rankings_without_sets_are_scored_as_sets(xmlc, scores):
@@ -284,7 +259,6 @@ FILES = {
     "flag.csv": "instance,label,score,in_set\n0,cooking,0.5,yes\n",
     "short.csv": "instance,label,score,in_set\n0,cooking,0.5\n",
     "no.jsonl": '{"text": "rice", "id": 1}\n{"text": "rice"}\n',
-    "huge.jsonl": '{"text": "rice", "id": [1e400]}\n',
     "zero.jsonl": '{"text": "rice", "id": "\\u0000"}\n',
     "lines.txt": "__label__a boil rice\n",
     "bare.tsv": "boil rice\ta\n",
@@ -304,14 +278,11 @@ REFUSED = [
     ("fit - --out new", ON_FORMATS),
     ("fit - --format svmlight --out new", "-: "),
     ("fit a.svm --labels - --format npz --out new", "-: "),
-    ("fit absent.csv --out new", "absent.csv"),
     ("fit absent.csv --stream --estimator swnn --out new", ["swnn", "oplt"]),
     ("fit train.csv --stream --measure macro_f --out new", ["macro_f", "instance_f"]),
     ("fit a.svm --format svmlight --measure macro_f --out new", "--measure"),
-    ("fit a.svm --format svmlight --analyzer char --out new", "--analyzer"),
     ("fit a.svm --format svmlight --ngrams 1,2 --out new", "--ngrams"),
     ("predict - --format svmlight --model features", "-: "),
-    ("predict train.csv --model absent", "absent"),
     ("predict train.csv --model there -k 2 --threshold 0.5", ["-k", "--threshold"]),
     ("predict x.npz --model features -k 1 --measure macro_f", ["-k", "--measure"]),
     ("predict x.npz --model features --measure macrof", ["--measure", "macro_f"]),
@@ -321,10 +292,9 @@ REFUSED = [
     ("predict no.jsonl --model there --keep id", ["no.jsonl:2", "'text'"]),
     ("predict lines.txt --model there --keep id", "fasttext"),
     ("predict bare.tsv --model there --keep id", "bare.tsv:1"),
-    ("predict huge.jsonl --model there --keep id", ["huge.jsonl:1", "inf"]),
     ("predict train.csv --model there --keep set", "--keep set"),
     ("predict train.csv --model there --keep in_set --to csv", "--keep in_set"),
-    ("evaluate predictions.jsonl train.csv --labels label", "train.csv"),
+    ("predict zero.jsonl --model there --keep id --to csv", ["zero byte", "jsonl"]),
     ("evaluate twice.jsonl train.csv", "twice.jsonl:1"),
     ("evaluate letters.csv train.csv", ["letters.csv:1", "'text,labels'"]),
     ("evaluate names.jsonl train.csv", "names.jsonl:1"),
@@ -359,14 +329,8 @@ def test_wrong_input_is_refused_with_message(command, facts, with_files, monkeyp
     assert run(*shlex.split(command)) != 0
     printed = capsys.readouterr()
     assert absent(printed.err, facts) == []
-    assert printed.out == ""
+    assert printed.out == "" or "zero byte" in facts
     assert not Path("new").exists()
-
-
-def test_zero_byte_cannot_be_kept_in_csv(with_files, monkeypatch, capsys):
-    monkeypatch.chdir(with_files)
-    assert run(*"predict zero.jsonl --model there --keep id --to csv".split()) == 1
-    assert absent(capsys.readouterr().err, "zero byte", "jsonl") == []
 
 
 def test_names_select_ranking_preset_and_defaults(xmlc):
@@ -391,38 +355,31 @@ names = "gdown jinja2 matplotlib msgspec pandas pooch pygments requests snakemak
 names += " textalloc yaml"
 sys.modules.update(dict.fromkeys(names.split()))
 from xmlc.cli import main
-main(sys.argv[1:])
+for command in sys.argv[1:]:
+    try:
+        main(command.split())
+    except SystemExit as stop:
+        print("status", stop.code)
 """
 
 
 def test_text_commands_run_without_workflow_extra_and_others_name_it(tmp_path):
     write_csv(tmp_path / "train.csv", ROWS)
-
-    def alone(command):
-        code = [sys.executable, "-c", OF_THE_WORKFLOW, *command.split()]
-        return subprocess.run(code, capture_output=True, text=True, timeout=600, cwd=tmp_path)
-
-    assert alone("fit train.csv --out model").returncode == 0
-    predictions = alone("predict train.csv --model model").stdout
-    (tmp_path / "predictions.jsonl").write_text(predictions)
-    done = alone("evaluate predictions.jsonl train.csv")
-    assert "P@1" in done.stdout, done.stderr
-    refused = alone("status")
-    assert refused.returncode == 1
-    assert "[workflow]" in refused.stderr
-    assert refused.stderr.count("\n") == 1
+    write_jsonl(tmp_path / "predictions.jsonl", [{"labels": [["garden", 0.5]]}] * 4)
+    commands = [
+        "fit train.csv --estimator plt --out model",
+        "predict train.csv --model model",
+        "evaluate predictions.jsonl train.csv",
+        "status",
+    ]
+    code = [sys.executable, "-c", OF_THE_WORKFLOW, *commands]
+    done = subprocess.run(code, capture_output=True, text=True, timeout=600, cwd=tmp_path)
+    assert re.findall(r"^status (\d)", done.stdout, re.MULTILINE) == [*"0001"], done.stderr
+    assert absent(done.stdout, '"labels"', "P@1") == []
+    assert done.stderr.count("[workflow]") == 1
 
 
 CHINESE = [("新款手机", "phone"), ("家用手机", "phone"), ("绿茶咖啡", "food"), ("高级绿茶", "food")]
-
-
-def test_fit_learns_texts_without_blanks_and_says_so(xmlc, predicted):
-    write_csv("train.csv", [(text, [label]) for text, label in CHINESE * 10])
-    for option in ("--estimator plt", "--stream"):
-        printed = xmlc(f"fit train.csv {option} --out model")
-        assert absent(printed.out, "40 instances", "characters") == []
-        found = [row["labels"][0][0] for row in predicted("train.csv -k 1")]
-        assert found == [label for _, label in CHINESE * 10]
 
 
 @pytest.mark.parametrize(
@@ -442,7 +399,7 @@ def test_options_of_the_analyzer_win(options, analyzer, lengths, xmlc):
     assert ("characters" in printed.out) == ("--analyzer" not in options)
 
 
-@pytest.mark.parametrize("ngrams", ["", "0,1", "2,1", "1,2,3", "1-2", "1,", "١,٢"])
+@pytest.mark.parametrize("ngrams", ["", "0,1", "2,1", "1,2,3", "١,٢"])
 def test_wrong_ngrams_are_refused(ngrams, xmlc):
     printed = xmlc(f"fit train.csv --ngrams '{ngrams}' --out model", 2)
     assert absent(printed.err, "--ngrams", f"{ngrams!r}", "1,2") == []

@@ -37,7 +37,3 @@ def test_copy_error_names_affected_file_and_folder_error_every_file():
     assert sentence_of(OSError(errno.ENOSPC, "Full", "from", None, "to")).startswith("to: Full. ")
     assert sentence_of(OSError(errno.EACCES, "No", "from", None, "to")).startswith("from: No. ")
     assert sentence_of(shutil.Error([("a", "b", "full"), ("c", "d", "no")])) == "b: full; d: no"
-
-
-def test_other_errors_keep_traceback():
-    assert sentence_of(OSError("not a gzipped file")) is None

@@ -6,7 +6,7 @@ import pytest
 from facts import absent, raises_with
 
 from xmlc.core.errors import XmlcError, nearest
-from xmlc.models import PLT, Stacking
+from xmlc.models import PLT
 from xmlc.models.registry import ESTIMATORS, make_estimator
 from xmlc.thresholds import tune
 
@@ -53,9 +53,7 @@ def test_values_that_are_no_strings_are_listed():
     ("call", "facts"),
     [
         (lambda: PLT().set_params(aritty=3), ["aritty", "arity", "more"]),
-        (lambda: Stacking().set_params(n_candidate=3), ["n_candidate", "n_candidates", "more"]),
         (lambda: make_estimator("pltt", {}, 0), ["pltt", "plt", "more", "module:Class"]),
-        (lambda: make_estimator("plt", {"aritty": 3}, 0), ["aritty", "arity", "more"]),
         (lambda: tune("ftaa", [[0.5]], [[1]]), ["ftaa", "fta", "more"]),
         (lambda: tune("fta", [[0.5]], [[1]], measure="macrof"), ["macrof", "macro_f", "more"]),
     ],

@@ -43,25 +43,17 @@ def test_set_progress_overrides_variable(capsys, monkeypatch, shown):
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_compilation_is_logged_and_variable_disables_progress(capsys, monkeypatch, told):
+@pytest.mark.parametrize("folder", ["here", "nowhere"])
+def test_compilation_is_logged_once_with_its_cache(capsys, monkeypatch, tmp_path, told, folder):
+    (tmp_path / "here").mkdir()
     monkeypatch.setattr(progress, "_reported", set())
     monkeypatch.setenv("XMLC_PROGRESS", str(int(told)))
+    monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: tmp_path / folder)
     with Progress(2, "adding", shown=False):
         assert numba.njit(lambda x: x + 1)(1) == 2
         assert numba.njit(lambda x: x + 3)(1) == 4
-    assert capsys.readouterr().err.count("adding: compiling kernels") == told
+    said = capsys.readouterr().err
+    assert said.count("adding: compiling kernels") == told
+    assert ("(cached" in said) == (told and folder == "here")
     assert numba.njit(lambda x: x + 2)(1) == 3
     assert capsys.readouterr().err == ""  # No listener for compilations is left.
-
-
-@pytest.mark.parametrize(
-    ("folder", "said"), [("here", "compiling kernels (cached"), ("nowhere", "compiling kernels\n")]
-)
-def test_log_reports_whether_kernels_can_be_cached(capsys, monkeypatch, tmp_path, folder, said):
-    (tmp_path / "here").mkdir()
-    monkeypatch.setattr(progress, "_reported", set())
-    monkeypatch.setenv("XMLC_PROGRESS", "1")
-    monkeypatch.setattr(kernel_cache, "kernel_folder", lambda: tmp_path / folder)
-    with Progress(2, "adding", shown=False):
-        assert numba.njit(lambda x: x + 5)(1) == 6
-    assert f"adding: {said}" in capsys.readouterr().err

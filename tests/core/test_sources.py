@@ -20,9 +20,7 @@ def imported_at_run_time(module):
     return set(done.stdout.splitlines())
 
 
-@pytest.mark.parametrize(
-    "module", ["xmlc.suite.steps.train", "xmlc.suite.steps.table", "xmlc.models.plt"]
-)
+@pytest.mark.parametrize("module", ["xmlc.suite.steps.table", "xmlc.models.plt"])
 def test_closure_covers_imported_modules(module, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # Outside the project's folder, the paths are absolute.
     assert imported_at_run_time(module) <= {*source_files(module)}
