@@ -35,13 +35,6 @@ def test_swnn2018_always_searches_and_first_tables_need_no_model(project):
 
 
 @pytest.mark.slow
-def test_target_tables_plans_no_figure_or_figure_input(project):
-    planned = project.planned("tables", *FAR, "papers=[demo, oplt2021]")
-    assert planned["table"] == 5 + 5
-    assert not {"figure", "progressive"} & set(planned)
-
-
-@pytest.mark.slow
 def test_batched_seeds_are_one_job(project):
     folder = "results/far-set/oplt-b-1-pass/seed4"
     jobs = {"download": 1, "prepare": 1, "train_and_rank_seeds_0_1_2_3_4": 1, "score": 1}
@@ -98,7 +91,6 @@ def test_unknown_target_has_a_similar_one(target, expected):
     [
         (["demo", "--config", "mirorr=x"], ["'mirorr'", "mirror"]),
         (["demo", "--config", "mirror=profile"], ["mirror", "profile", "profiles"]),
-        (["plt2016", "--config", "datasets=[1_2]"], ["datasets=[1_2]", "1_2"]),
         (["results/tables/plt2016/tabel2.md"], ["tabel2", "plt2016", "table2"]),
         (["demo", "--forcerun", "rnak"], ["target rnak", "rank"]),
     ],
@@ -109,13 +101,6 @@ def test_mistake_prints_one_line_before_any_job(project, words, facts):
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("xmlc: error: ")]
     assert absent(line, facts) == []
     assert absent(done.stdout + done.stderr, "Traceback", "Exception") == ["Traceback", "Exception"]
-
-
-def test_ambiguous_config_values_are_refused_with_line(project):
-    with project.restored("config/config.yaml"):
-        (project.folder / "config/config.yaml").write_text("papers: [demo]\nthreads: 010\n")
-        done = project.run("--dry-run")
-    assert absent(done.stderr, "xmlc: error: config/config.yaml:2", "010") == []
 
 
 def test_unknown_name_in_a_suite_is_refused_before_a_job_graph_exists(project):
