@@ -54,17 +54,17 @@ def test_lewis_maximises_its_approximation(seed, m):
 def test_multinomial_rule_is_exact_for_one_label(seed, m):
     p = np.random.default_rng(seed).dirichlet(np.full(m, 0.5), size=3)
     Y_hat, values = multinomial(p)
+    predicted = Y_hat.toarray()
     exact = gfm(np.ascontiguousarray(p[:, :, None]), np.zeros(3), [1])[1]
     np.testing.assert_allclose(values, exact, atol=1e-12)
-    sizes = Y_hat.toarray().sum(axis=1)
-    reached = 2 * (Y_hat.toarray() * p).sum(axis=1) / (1 + sizes)
-    np.testing.assert_allclose(values, reached, atol=1e-12)
+    sizes = predicted.sum(axis=1)
+    np.testing.assert_allclose(values, 2 * (predicted * p).sum(axis=1) / (1 + sizes), atol=1e-12)
     scaled = multinomial(p / 4)
-    np.testing.assert_array_equal(scaled[0].toarray(), Y_hat.toarray())
+    np.testing.assert_array_equal(scaled[0].toarray(), predicted)
     np.testing.assert_allclose(scaled[1], values)
     # The rule as published.
     for row, k in zip(np.sort(p)[:, ::-1], sizes):
-        holds = [row[:k].sum() >= (1 + k) * row[k] for k in range(1, m)]
+        holds = row.cumsum()[:-1] >= np.arange(2, m + 1) * row[1:]
         assert k == [*holds, True].index(True) + 1
 
 

@@ -28,13 +28,12 @@ def test_macro_f_plot_shows_three_conventions():
 def test_precision_plot_groups_labels_by_frequency():
     Y_train = np.arange(30)[:, None] < [0, 1, 3, 2, 4, 7, 8, 20, 30]
     Y = random_multilabel(20, 5, 9, seed=2)[1].toarray()
-    rng = np.random.default_rng(3)
-    labels = np.array([rng.permutation(9)[:3] for _ in range(20)])
+    labels = np.argsort(np.random.default_rng(3).random((20, 9)))[:, :3]
     labels[4, 2] = -1
     ranked = (labels[:, :, None] == np.arange(9)).any(axis=1)
     groups = {0: [0], 1: [1], 2: [2, 3], 4: [4, 5], 8: [6], 16: [7, 8]}
-    precise, found = plot_precision_by_frequency(Y_train, Y, labels).lines
-    for line, of in ((precise, ranked), (found, Y)):
+    lines = plot_precision_by_frequency(Y_train, Y, labels).lines
+    for line, of in zip(lines, (ranked, Y), strict=True):
         assert line.get_xdata().tolist() == [*groups]
         expected = [100 * (ranked & Y)[:, g].sum() / of[:, g].sum() for g in groups.values()]
         np.testing.assert_allclose(line.get_ydata(), expected)

@@ -58,12 +58,6 @@ def test_thresholds_before_calibration_give_the_same_predictions(groups):
     calibration = IsotonicCalibration(groups).fit(spe, rng.random((40, 6)) < spe**2)
     new = rng.random((200, 6)).astype(np.float32)
     calibrated = calibration.transform(new).toarray()
-    for thresholds in (
-        np.zeros(6),
-        np.ones(6),
-        rng.random(6),
-        calibrated[3],
-        calibrated.max(axis=0),
-    ):
-        thresholds = thresholds.astype(np.float32)
+    limits = [np.zeros(6), np.ones(6), rng.random(6), calibrated[3], calibrated.max(axis=0)]
+    for thresholds in np.float32(limits):
         np.testing.assert_array_equal(new > calibration.before(thresholds), calibrated > thresholds)

@@ -143,7 +143,7 @@ def test_cells_without_names_are_refused(cell):
             ],
             ["a", "http://x/2", "http://x/3"],
         ),
-        ({"label": "a", "uri": "http://x/1"}, ["a"]),
+        ({"label": "a", "value": False}, []),
         (
             [
                 {"label": "a", "score": 1.0},

@@ -53,18 +53,16 @@ def test_other_content_is_refused_with_file_name(tmp_path, labels):
     counts = saved(tmp_path / "counts.npz", sparse.csr_array(3 * Y))
     infinite = saved(tmp_path / "inf.npz", sparse.csr_array(np.where(X, np.inf, 0)))
     long = saved(tmp_path / "long.npz", sparse.csr_array(np.ones((3, 2))))
-    dense = tmp_path / "dense.npz"
-    cut = tmp_path / "cut.npz"
-    np.savez(dense, X)
-    cut.write_bytes(good.read_bytes()[:-30])
+    np.savez(tmp_path / "dense.npz", X)
+    (tmp_path / "cut.npz").write_bytes(good.read_bytes()[:-30])
     for first, second, name in (
         (good, None, "X.npz"),
         (good, tmp_path / "none.npz", "none.npz: found no such file"),
         (good, counts, "counts.npz"),
         (infinite, labels, "inf.npz"),
         (good, long, "long.npz: found 3 instances"),
-        (dense, labels, "dense.npz: found no sparse matrix"),
-        (cut, labels, "cut.npz: found no sparse matrix or a damaged one"),
+        (tmp_path / "dense.npz", labels, "dense.npz: found no sparse matrix"),
+        (tmp_path / "cut.npz", labels, "cut.npz: found no sparse matrix or a damaged one"),
     ):
         with raises_with(XmlcError, name):
             load(first, "npz", labels=second)

@@ -7,9 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from facts import raises_with
 
-from xmlc.core.errors import XmlcError
 from xmlc.data.synthetic import subjects as made
 from xmlc.data.synthetic.subjects import SubjectTexts
 from xmlc.kernels import counter_random
@@ -113,9 +111,3 @@ def test_smallest_sizes(sizes):
     X, Y, P = SubjectTexts(**SHAPE | sizes).draw(0, 50)
     assert (np.diff(X.indptr) > 0).all()
     assert X.shape[0] == Y.shape[0] == P.shape[0] == 50
-
-
-@pytest.mark.parametrize("name", ["n_features", "n_labels", "labels_per_instance", "nonzeros"])
-def test_sizes_that_are_not_positive_are_refused(name):
-    with raises_with(XmlcError, f"{name}=0"):
-        SubjectTexts(**SHAPE | {name: 0})
