@@ -10,11 +10,12 @@ from xmlc.kernels.top_k import FREE, rank_key
 @pytest.mark.parametrize(("size", "n"), [(1, 20), (3, 2), (7, 7), (10, 300)])
 def test_heap_keeps_best_keys_of_a_stream(size, n):
     estimates = (np.random.default_rng(n).integers(0, 6, n) / 4).astype(np.float32)
-    keys = [rank_key(np.int64(number), estimate) for number, estimate in enumerate(estimates)]
     heap = np.full(size, FREE)
-    for number, key in enumerate(keys):
+    expected = heap.tolist()
+    for number, estimate in enumerate(estimates):
+        key = rank_key(np.int64(number), estimate)
         offer(heap, key)
-        expected = sorted([FREE] * size + keys[: number + 1])[-size:]
+        expected = sorted([*expected, key])[1:]
         assert heap[0] == expected[0]
         assert sorted(heap) == expected
 

@@ -11,17 +11,12 @@ def test_insert_key_keeps_k_best_in_order_and_returns_dropped_key(k):
     rng = np.random.default_rng(k)
     estimates = (rng.integers(6, size=70) / 8).astype(np.float32)
     keys = np.full(k, FREE)
-    offered = []
+    expected = [(1.0, -1)] * k  # free places
     for number in rng.permutation(70):
         dropped = insert_key(keys, rank_key(np.int32(number), estimates[number]))
-        offered.append((-estimates[number], number))
-        offered.sort()
-        expected = offered[k] if len(offered) > k else (1.0, -1)
-        assert (-key_estimate(dropped), key_number(dropped)) == expected
-        del offered[k:]
-        assert [(-key_estimate(key), key_number(key)) for key in keys] == offered + [(1.0, -1)] * (
-            k - len(offered)
-        )
+        *expected, last = sorted([*expected, (-estimates[number], number)])
+        assert (-key_estimate(dropped), key_number(dropped)) == last
+        assert [(-key_estimate(key), key_number(key)) for key in keys] == expected
 
 
 def test_list_without_places_drops_every_key():

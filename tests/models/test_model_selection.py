@@ -4,26 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
-from small_data import equal_bits
+from small_data import equal_bits, marked_instances
 
 from xmlc.models import OPLT, PLT, Parabel, model_selection
 
 CASES = [(Parabel, "C"), (OPLT, "gamma"), (PLT.for_ranking, "C")]
 HITS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=30)
-
-
-def noisy(n, d, n_labels, wrong, seed=0):
-    """Return instances with one feature per label and with random features.
-
-    A share ``wrong`` has random labels.
-    """
-    rng = np.random.default_rng(seed)
-    X = (rng.random((n, d)) < 0.2).astype(np.float32)
-    of = rng.integers(0, n_labels, n)
-    X[:, :n_labels] = 2 * np.eye(n_labels)[of]
-    given = np.where(rng.random(n) < wrong, rng.integers(0, n_labels, n), of)
-    return sparse.csr_array(X), sparse.csr_array(np.eye(n_labels, dtype=bool)[given])
 
 
 def selected_by_twin(cls, name, X, Y, size):
@@ -47,7 +33,7 @@ def test_value_is_selected_by_cross_validation(cls, name, size, monkeypatch, tmp
     monkeypatch.setattr(model_selection, "SAMPLE", size)
     chosen = set()
     for wrong in (0.0, 0.6):
-        X, Y = noisy(240, 60, 4, wrong)
+        X, Y = marked_instances(240, 60, 4, wrong=wrong)
         model = cls(n_jobs=1).fit(X, Y)
         value = getattr(model, f"{name}_")
         assert value == selected_by_twin(cls, name, X, Y, size)
@@ -69,7 +55,7 @@ def test_default_is_kept_with_few_instances_or_no_labels(cls, name):
 
 
 def test_stream_uses_step_of_paper_until_fit_selects_another():
-    X, Y = noisy(240, 60, 4, 0.6)
+    X, Y = marked_instances(240, 60, 4, wrong=0.6)
     assert OPLT().partial_fit(X, Y).gamma_ == 1
     assert OPLT(gamma=0.5).partial_fit(X, Y).gamma_ == 0.5
     fitted = OPLT(n_jobs=1, online=True).fit(X, Y)
@@ -79,8 +65,8 @@ def test_stream_uses_step_of_paper_until_fit_selects_another():
 
 
 def test_default_c_of_plt_depends_on_solver_and_data():
-    few = noisy(240, 60, 4, 0.6)
-    many = noisy(240, 300, 40, 0.0)
+    few = marked_instances(240, 60, 4, wrong=0.6)
+    many = marked_instances(240, 300, 40)
     assert PLT(n_jobs=1).fit(*many).C_ == 3
     assert PLT(n_jobs=1, C=2).fit(*many).C_ == 2
     batch = PLT(solver="batch", n_jobs=1)

@@ -122,17 +122,16 @@ def test_fit_to_disk_uses_weights(name, tmp_path):
     [
         (np.ones(149), "(149,)"),
         (np.ones((150, 1)), "(150, 1)"),
-        (np.where(np.arange(150) == 7, -1, 1), "-1.0 in row 7"),
-        (np.where(np.arange(150) == 7, np.nan, 1), "nan in row 7"),
+        ([1] * 7 + [-1] * 143, "-1.0 in row 7"),
+        ([1] * 7 + [np.nan] * 143, "nan in row 7"),
         (np.full(150, 1e-40), "zero in all rows"),
         (["heavy"] * 150, "sample_weight"),
         (sparse.csr_array(np.ones((1, 150))), "sample_weight"),
     ],
 )
 def test_invalid_weights_are_refused(weights, named):
-    with pytest.raises(InvalidDataError) as error:
+    with raises_with(InvalidDataError, named):
         MODELS["br"].unfitted().fit(X, Y, sample_weight=weights)
-    assert named in str(error.value)
 
 
 @pytest.mark.parametrize("name", OURS)

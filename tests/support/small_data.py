@@ -71,3 +71,16 @@ def equal_bits(one, other):
         getattr(one, part).tobytes() == getattr(other, part).tobytes()
         for part in ("indptr", "indices", "data")
     )
+
+
+def marked_instances(n, d, n_labels, loud=2.0, wrong=0.0, seed=0):
+    """Return instances with a feature of value ``loud`` for their label, and random features.
+
+    A share ``wrong`` has random labels.
+    """
+    rng = np.random.default_rng(seed)
+    X = (rng.random((n, d)) < 0.2).astype(np.float32)
+    of = rng.integers(0, n_labels, n)
+    X[:, :n_labels] = loud * np.eye(n_labels)[of]
+    given = np.where(rng.random(n) < wrong, rng.integers(0, n_labels, n), of)
+    return sparse.csr_array(X), sparse.csr_array(np.eye(n_labels, dtype=bool)[given])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nearest_cases import data
 from scipy import sparse
-from small_data import random_multilabel
+from small_data import marked_instances, random_multilabel
 
 from xmlc.kernels.csr import top_k_of
 from xmlc.kernels.unit_length import unit_rows
@@ -144,15 +144,6 @@ def test_similarity_is_symmetric_and_positive_semidefinite(beta):
     assert np.linalg.eigvalsh(gram).min() > -1e-6
 
 
-def marked(n, d, n_labels, loud, seed):
-    """Return instances with a feature of value ``loud`` for their label, and random features."""
-    rng = np.random.default_rng(seed)
-    X = (rng.random((n, d)) < 0.3).astype(np.float32)
-    of = rng.integers(0, n_labels, n)
-    X[:, :n_labels] = loud * np.eye(n_labels)[of]
-    return sparse.csr_array(X), sparse.csr_array(np.eye(n_labels, dtype=bool)[of])
-
-
 def selected_by_twin(X, Y, rows, S, alpha):
     """Select beta by leave-one-out: 0 (cosine) if its P@1 is better."""
     dense = unit_rows(X).toarray()
@@ -170,8 +161,8 @@ def selected_by_twin(X, Y, rows, S, alpha):
 @pytest.mark.parametrize("most", [1000, 40])
 def test_beta_is_selected_by_leave_one_out(most, monkeypatch, tmp_path):
     monkeypatch.setattr(estimator, "INSTANCES_FOR_BETA", most)
-    loud = marked(70, 40, 5, 2.0, 1)
-    weak = marked(70, 40, 5, 0.1, 0)
+    loud = marked_instances(70, 40, 5, seed=3)
+    weak = marked_instances(70, 40, 5, loud=0.1)
     for (X, Y), beta in ((loud, 0.0), (weak, 1.0), (data(70, 30, 3)[:2], 1.0)):
         rows = model_selection.sample(70, most)
         model = SparseWeightedNearestNeighbors(S=3, alpha=1.0).fit(X, Y)

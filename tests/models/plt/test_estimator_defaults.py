@@ -20,24 +20,12 @@ def assert_same_nodes(found, expected):
         np.testing.assert_array_equal(getattr(found, name), array, err_msg=name)
 
 
-@pytest.mark.parametrize(
-    ("n_labels", "arity"),
-    [
-        (0, 16),
-        (1, 16),
-        (6_400, 16),
-        (6_401, 32),
-        (18_000, 32),
-        (18_001, 64),
-        (51_000, 64),
-        (51_001, 128),
-        (9e6, 128),
-    ],
-)
-def test_usual_arity_depends_on_number_of_labels(n_labels, arity):
-    assert usual_arity("kmeans", "batch", n_labels) == arity
-    assert usual_arity("kmeans", "sgd", n_labels) == (arity if n_labels <= 18_000 else 16)
-    assert usual_arity("random", "batch", n_labels) == 16
+def test_usual_arity_depends_on_number_of_labels():
+    limits = {0: 16, 6_400: 16, 6_401: 32, 18_000: 32, 18_001: 64, 51_000: 64, 51_001: 128}
+    for n_labels, arity in limits.items():
+        assert usual_arity("kmeans", "batch", n_labels) == arity
+        assert usual_arity("kmeans", "sgd", n_labels) == (arity if n_labels <= 18_000 else 16)
+        assert usual_arity("random", "batch", n_labels) == 16
 
 
 def test_default_arity_counts_only_labels_with_instances(multilabel, monkeypatch):
