@@ -44,8 +44,10 @@ def sentence_of(error: OSError) -> str | None:
         return None
     writes = error.errno in WRITING_ONLY
     # With two file names, of a failed copy, the second is the target
-    name = (writes and error.filename2) or error.filename
-    if name is None and writes:
+    name = error.filename
+    if writes and error.filename2:
+        name = error.filename2
+    if writes and name is None:
         name = "standard output or error"
     message = error.strerror or str(error)
     if isinstance(name, str | bytes | os.PathLike):

@@ -16,7 +16,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import pairwise
-from threading import Condition, Thread, current_thread, main_thread
+from threading import Condition, Lock, Thread, current_thread, main_thread
 from typing import Any, TypeVar
 
 import numpy as np
@@ -62,19 +62,24 @@ def run_tasks(
     costs = [float(cost) for cost in costs]
     results: list[Any] = [None] * len(tasks)
     numbers = iter(range(len(tasks)))
+    n_done = 0  # tasks whose result has been passed to ``then``
+    taking = Lock()
     turn = Condition()
     failures = list[BaseException]()
-    n_done = [0]  # tasks whose result has been passed to ``then``
 
     def fail(error: BaseException) -> None:
         with turn:
             failures.append(error)
             turn.notify_all()
 
+    def next_number() -> int | None:
+        with taking:
+            return next(numbers, None)
+
     def work_off(progress: Progress) -> None:
+        nonlocal n_done
         try:
-            # The iterator holds the interpreter's lock, so no two threads get the same number
-            for i in numbers:
+            for i in iter(next_number, None):
                 if failures:
                     return
                 result = work(*tasks[i])
@@ -82,12 +87,12 @@ def run_tasks(
                     if then is None:
                         results[i] = result
                     else:
-                        while n_done[0] < i and not failures:
+                        while n_done < i and not failures:
                             turn.wait()
                         if failures:
                             return
                         then(result)
-                        n_done[0] += 1
+                        n_done += 1
                         turn.notify_all()
                     del result
                     progress.update(costs[i])

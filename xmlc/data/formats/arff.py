@@ -233,7 +233,9 @@ def _sparse_row(text: str, attributes: list[Attribute]) -> dict[int, float]:
     if pairs == [""]:
         return row
     for pair in pairs:
-        number, cell = (*words(pair, 1), "", "")[:2]
+        cells = [*words(pair, 1), "", ""]  # the last two stand for what is missing
+        number = cells[0]
+        cell = cells[1]
         attribute = len(attributes)
         if WHOLE.fullmatch(number):
             attribute = int(number)

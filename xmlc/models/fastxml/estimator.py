@@ -161,9 +161,10 @@ class FastXML(AveragedForest):
         x = self._kernel_form(X)
         y = kernel_csr(Y)
         discounts = discount_table(self.n_labels_)
-        ideal = (ideal_table if self.objective == "ndcg" else dcg_table)(
-            int(np.diff(y.indptr).max(initial=0)) + 1
-        )
+        table = dcg_table
+        if self.objective == "ndcg":
+            table = ideal_table
+        ideal = table(int(np.diff(y.indptr).max(initial=0)) + 1)
         settings = TreeSettings(
             self.label_weights_, ideal, discounts, int(self.max_leaf), int(self.labels_per_leaf)
         )

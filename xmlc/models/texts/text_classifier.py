@@ -539,10 +539,8 @@ class TextClassifier(Estimator):
         if self.measure == INSTANCE_F:
             return None
         if self.measure not in self.thresholds_:
-            found = (
-                f"found measure={self.measure!r} after training, expected "
-                f"{[*self.thresholds_, 'instance_f'][0]!r}"
-            )
+            fitted = next(iter(self.thresholds_), INSTANCE_F)
+            found = f"found measure={self.measure!r} after training, expected {fitted!r}"
             raise InvalidParameterError(f"TextClassifier: {found}. Call fit again.")
         return self.thresholds_[self.measure]
 

@@ -126,7 +126,9 @@ class Costs:
             if job.step == "tune" and not spec.search.always:
                 if isinstance(tuning, RequestedSearch):
                     train = self.of(job._replace(step="train"))
-                    return train and train._replace(seconds=tuning.budget * train.seconds)
+                    if train is None:
+                        return None
+                    return train._replace(seconds=tuning.budget * train.seconds)
         nearest = job.dataset
         ratio = 1.0
         if nearest not in known:
