@@ -211,15 +211,6 @@ def test_model_name_means_one_model_in_all_suites(tmp_path, place):
         project_of(tmp_path, a=suite({"x": {}}), b=suite_of(OTHER_MODELS[place]))
 
 
-def test_models_of_one_name_may_differ_in_titles_and_in_where_they_run(tmp_path):
-    other = """
-    datasets: [yeast, scene]
-    models:
-      x: {title: PLT*, without: {scene: too small}, provenance: {all: "hand: tried"}}
-    """
-    assert "x" in project_of(tmp_path, a=suite({"x": {}}), b=suite_of(other)).models
-
-
 STAGES = [[{"arity": 2}, {"arity": 4}]]
 RANGES = {"lam": {"high": 1, "low": 0.1}}
 ALWAYS = {"always": True, "stages": STAGES}

@@ -21,11 +21,8 @@ from xmlc.suite.config.suite import (
 KEYS = """
 datasets: [yeast, bibtex]
 few_shot: [bibtex]
-measures: [macro-f, micro-f]
 models:
   plt:
-    hyperparameters: {arity: 2}
-    datasets: {bibtex: {lam: 0.1}}
     selected: {yeast: {by: hand, p@1: 0.5}, bibtex: {by: SMAC}}
 baselines:
   vw: {estimator: vw-cmt, skip_thresholds: why}
@@ -40,16 +37,11 @@ def test_all_keys_of_a_suite_file_are_read(tmp_path):
     found = read_suite(file)
     assert (found.name, found.file, found.own) == ("mine", str(file), False)
     assert found.inference == Inference("80", {"plt": ["gfm", "h"]}, 7, 7200)
-    assert found.inferred("plt") == ["gfm", "h"]
     assert found.inferred("vw") == []
     assert list(found.all_models) == ["plt", "vw"]
-    assert found.measure_methods == ["for-macro-f", "for-micro-f"]
     assert [found.task_of(name) for name in found.datasets] == ["multi-label", "few-shot"]
-    plt = found.models["plt"]
-    assert plt.selected["yeast"] == HyperparameterOrigin("hand", 0.5)
-    assert plt.selected["bibtex"] == HyperparameterOrigin("SMAC", None)
-    assert plt.values_on("bibtex") == {"arity": 2, "lam": 0.1}
-    assert plt.values_on("yeast") == {"arity": 2}
+    selected = {"yeast": HyperparameterOrigin("hand", 0.5), "bibtex": HyperparameterOrigin("SMAC")}
+    assert found.models["plt"].selected == selected
     assert found.baselines["vw"].skip_thresholds == "why"
     # Steps get integers as integers.
     assert list(map(str, found.sweeps["passes"].values)) == ["16", "0.5"]

@@ -79,13 +79,14 @@ def test_parts_have_the_rows_of_the_files(tmp_path, source, multilabel):
 
 def test_each_run_has_a_different_validation_set(tmp_path, source):
     _, first = run(tmp_path, source)
-    masks = [Prepared(first.folder, number).split for number in range(4)]
-    assert len({mask.tobytes() for mask in masks}) == 4
+    runs = [Prepared(first.folder, number) for number in range(4)]
+    assert len({one.split.tobytes() for one in runs}) == 4
+    X = first.part("train")[0].toarray()
     # run 0 is the written split, and later runs increase its seed
-    for number, mask in enumerate(masks):
-        np.testing.assert_array_equal(mask, fit_mask(50, 0.2, number))
-    X_val, _ = Prepared(first.folder, 2).part("val")
-    np.testing.assert_array_equal(X_val.toarray(), first.part("train")[0].toarray()[~masks[2]])
+    for number, one in enumerate(runs):
+        mask = fit_mask(50, 0.2, number)
+        np.testing.assert_array_equal(one.split, mask)
+        np.testing.assert_array_equal(one.part("val")[0].toarray(), X[~mask])
 
 
 def test_posteriors_stay_with_their_rows(tmp_path, source, multilabel):
@@ -94,28 +95,30 @@ def test_posteriors_stay_with_their_rows(tmp_path, source, multilabel):
     save_csr(source, "test.P", posteriors[:20])
     list_files(source)
     _, prepared = run(tmp_path, source)
-    expected = posteriors.toarray()[~prepared.split]
-    np.testing.assert_array_equal(prepared.posteriors("val").toarray(), expected)
+    for part, rows in (("val", ~prepared.split), ("test", slice(20))):
+        expected = posteriors.toarray()[rows]
+        np.testing.assert_array_equal(prepared.posteriors(part).toarray(), expected)
     (prepared.folder / "train/P.json").unlink()
     with raises_with(XmlcError, "P.json"):
         prepared.posteriors("val")
-    np.testing.assert_array_equal(prepared.posteriors("test").toarray(), posteriors[:20].toarray())
 
 
 def test_digest_depends_on_content_and_filter(tmp_path, source):
     first = run(tmp_path, source)[1].digest
     assert run(tmp_path, source)[1].digest == first
     about = read_json(source / "source.json")
+    digests = {first}
     write_json(source / "source.json", about | {"filter": "pairs.txt"})
-    (source / "pairs.txt").write_text("0 1\n\n19 5\n")
-    filtered = run(tmp_path, source)[1].digest
-    (source / "pairs.txt").write_text("")  # an empty filter
-    notes, empty = run(tmp_path, source)
+    for pairs in ("0 1\n\n19 5\n", ""):
+        (source / "pairs.txt").write_text(pairs)
+        notes, prepared = run(tmp_path, source)
+        digests.add(prepared.digest)
+    # of the empty filter
     assert notes == ["test set: measures ignore 0 pairs, 0 of them true", UNTESTED]
     write_json(source / "source.json", about)
     (source / "train.txt").write_text((source / "train.txt").read_text().replace("\n", " \n"))
-    changed = run(tmp_path, source)[1].digest
-    assert len({first, filtered, empty.digest, changed}) == 4
+    digests.add(run(tmp_path, source)[1].digest)
+    assert len(digests) == 4
 
 
 def test_each_invalid_line_of_a_filter_is_named(tmp_path, source):
@@ -156,7 +159,7 @@ def test_differences_from_published_numbers_are_reported(tmp_path, source):
 
 def test_labels_without_instances_are_counted():
     train = sparse.csr_array([[True, True, False, False]])
-    test = sparse.csr_array([[False, True, False, False]] * 2)
+    test = sparse.csr_array([[False, True, False, False]])
     assert absent_labels(test[:, [1]], test[:, [1]]) == []
     (note,) = absent_labels(train, test)
     assert [word for word in note.split() if word.isdecimal()][:3] == ["3", "4", "2"]
@@ -176,12 +179,30 @@ def test_malformed_or_missing_file_leaves_no_output(tmp_path, source):
         run(tmp_path, source)
 
 
-@pytest.mark.parametrize(("name", "text"), [("test", ""), ("train", " 0:1 2:1\n")])
-def test_dataset_without_labels_is_refused(tmp_path, folder, name, text):
-    for part in ("train", "test"):
-        (folder / f"{part}.txt").write_text(text if part == name else "1 0:1 2:1\n")
-    with pytest.raises(XmlcError):
-        prepare(Dataset("mine", format="svmlight"), folder, tmp_path / "data")
+# Training set, test set, format, and facts of the message
+REFUSED = {
+    "no test label": ("1 0:1\n", "", "svmlight", "test"),
+    "no training label": (" 0:1 2:1\n", "1 0:1\n", "svmlight", "train"),
+    "other columns": (
+        ARFF + "1,2,3,0,1\n",
+        ARFF.replace("attribute b", "attribute x") + "1,2,3,0,1\n",
+        "arff",
+        "test.txt:3 'x' 'b' train.txt:3",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_sets_without_labels_or_with_different_columns_are_refused(tmp_path, folder, case):
+    train, test, format, facts = REFUSED[case]
+    files = {"train.txt": train, "test.txt": test, "names.xml": XML}
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    entry = Dataset("mine", format=format)
+    if format == "arff":
+        entry = replace(entry, labels="names.xml")
+    with raises_with(XmlcError, *facts.split()):
+        prepare(entry, folder, tmp_path / "data")
     assert not (tmp_path / "data").exists()
 
 
@@ -330,11 +351,3 @@ def test_split_files_of_the_repository_select_rows(tmp_path, folder):
     (folder / "tr.txt").write_text("\n")
     with raises_with(XmlcError, "tr.txt"):
         run(tmp_path, folder, entry)
-
-
-def test_arff_files_with_different_columns_are_refused(tmp_path, folder):
-    (folder / "names.xml").write_text(XML)
-    (folder / "train.txt").write_text(ARFF + "1,2,3,0,1\n")
-    (folder / "test.txt").write_text(ARFF.replace("attribute b", "attribute x") + "1,2,3,0,1\n")
-    with raises_with(XmlcError, "test.txt:3", "'x'", "'b'", "train.txt:3"):
-        run(tmp_path, folder, Dataset("set", format="arff", labels="names.xml"))

@@ -34,10 +34,9 @@ def test_share_outside_0_and_1_is_refused(share):
 
 def test_sample_of_rows_is_ordered_and_within_a_larger_sample():
     rows = np.flatnonzero(fit_mask(400, 0.2, 0))
-    few = sample_rows(rows, 20, 3)
-    many = sample_rows(rows, 100, 3)
-    assert (few.size, many.size) == (20, 100)
-    assert (np.diff(many) > 0).all()
-    assert set(few) < set(many) < set(rows)
-    np.testing.assert_array_equal(sample_rows(rows, 320, 3), rows)
-    assert set(sample_rows(rows, 20, 4)) != set(few)
+    few, many, every = (sample_rows(rows, most, 3).tolist() for most in (20, 100, 320))
+    assert (len(few), len(many)) == (20, 100)
+    assert many == sorted(many)
+    assert {*few} < {*many} < {*rows}
+    assert every == rows.tolist()
+    assert {*sample_rows(rows, 20, 4)} != {*few}

@@ -87,7 +87,7 @@ def tried(stages, worth, ties=False):
 
 def test_later_stages_start_from_best_of_all_earlier_ones():
     stages = [[{"a": 1}, {"a": 2}, {"a": 3}], [{"b": 2}, {"b": 3}], [{"c": 0}]]
-    found = tried(stages, lambda trial: -abs(trial["a"] - 2) + (trial.get("b") == 2))
+    found = tried(stages, lambda trial: (trial["a"] == 2) + (trial.get("b") == 2))
     assert found[3:] == [{"a": 2, "b": 2}, {"a": 2, "b": 3}, {"a": 2, "b": 2, "c": 0}]
     # No trial of the second stage is better.
     found = tried([[{"a": 1}], [{"a": 2}, {"a": 3}], [{"b": 0}]], lambda trial: -trial["a"])

@@ -58,16 +58,22 @@ def f_of(y, h):
 
 
 @settings(max_examples=15, deadline=None)
-@given(chains(7))
-def test_exact_distribution_equals_sum_over_all_vectors(conditionals):
+@given(chains(7), st.integers(0, 127))
+def test_exact_distribution_and_expected_f_equal_sums_over_all_vectors(conditionals, bits):
     m = len(conditionals)
+    h = np.array([bits >> i & 1 for i in range(m)], dtype=bool)
     P = np.zeros((m, m + 1))
+    f = 0.0
     for y, probability in joint(conditionals):
         P[:, y.sum()] += y * probability
+        f += probability * f_of(y.astype(bool), h)
     found = exact_labels_by_size(conditionals)
+    p_empty = np.prod(1 - conditionals[:, 0])
     np.testing.assert_allclose(found.P[0], P[:, 1:], atol=1e-12)
-    np.testing.assert_allclose(found.p_empty, np.prod(1 - conditionals[:, 0]), atol=1e-12)
+    np.testing.assert_allclose(found.p_empty, p_empty, atol=1e-12)
     assert found.sizes.tolist() == list(range(1, m + 1))
+    Y_hat = sparse.csr_array(np.array([h, np.zeros(m, dtype=bool)]))
+    np.testing.assert_allclose(expected_f(Y_hat, found), [f, p_empty], atol=1e-12)
 
 
 def test_models_of_the_paper_equal_their_formulas_for_ten_labels():
@@ -86,18 +92,6 @@ def test_models_of_the_paper_equal_their_formulas_for_ten_labels():
     independent = exact_labels_by_size(independent_labels(m))
     np.testing.assert_allclose(independent.P, binomial(m).P, atol=1e-12)
     np.testing.assert_allclose(independent.p_empty, 0.88**m)
-
-
-@settings(max_examples=10, deadline=None)
-@given(chains(5), st.integers(0, 31))
-def test_expected_f_equals_sum_over_all_vectors(conditionals, bits):
-    m = len(conditionals)
-    h = np.array([bits >> i & 1 for i in range(m)], dtype=bool)
-    by_hand = sum(probability * f_of(y.astype(bool), h) for y, probability in joint(conditionals))
-    distribution = exact_labels_by_size(conditionals)
-    found = expected_f(sparse.csr_array(np.array([h, np.zeros(m, dtype=bool)])), distribution)
-    np.testing.assert_allclose(found[0], by_hand, atol=1e-12)
-    np.testing.assert_allclose(found[1], distribution.p_empty[0])
 
 
 def test_samples_follow_their_random_streams():
