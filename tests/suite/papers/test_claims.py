@@ -16,8 +16,9 @@ from report_cases import ranking, thresholds
 
 from xmlc.core.errors import XmlcError
 from xmlc.suite.config.planned import RANKINGS, THRESHOLDS
+from xmlc.suite.papers import read_declared
 from xmlc.suite.papers import table_of as declared_table
-from xmlc.suite.papers.claims import Claim, claims_of, claims_table, counted
+from xmlc.suite.papers.claims import Claim, claims_table, counted
 from xmlc.suite.papers.effects import about, common, least, ratio, scores, union
 from xmlc.suite.papers.outcome import Effect, by_case, error_on_tests, outcome_of
 from xmlc.suite.papers.printing import fingerprint_of, to_csv, to_markdown
@@ -219,17 +220,17 @@ def test_effects_on_time_and_memory_do_not_change_fingerprint():
 def test_statement_names_functions_and_selections_that_exist(tmp_path):
     file = tmp_path / "claims.yaml"
     known = {"RANKINGS": RANKINGS, "is_high": points, "few": ahead}
-    entry = "{statement: A., source: Page 1, unit: points, stated: verbatim, records: [RANKINGS]"
-    high = f"is-high: {entry}, options: {{sign: -1}}}}\n"
-    file.write_text(f"{high}low: {entry}, measure: is_high, only: few}}\n")
-    high, low = claims_of(file, known).claims
-    assert (high.name, high.needs, high.options) == ("is-high", (RANKINGS,), {"sign": -1})
-    assert (high.measured_by, high.chosen_by) == (points, None)
-    assert (low.measured_by, low.chosen_by) == (points, ahead)
+    entry = "{statement: A., source: Page 1, unit: points, stated: verbatim, needs: [RANKINGS]"
+    high = f"high: {entry}, measured_by: is_high, options: {{sign: -1}}}}\n"
+    file.write_text(f"{high}low: {entry}, measured_by: is_high, chosen_by: few}}\n")
+    claims = read_declared(file, Claim, known)
+    assert (claims["high"].needs, claims["high"].options) == ((RANKINGS,), {"sign": -1})
+    assert (claims["high"].measured_by, claims["high"].chosen_by) == (points, None)
+    assert (claims["low"].measured_by, claims["low"].chosen_by) == (points, ahead)
     with raises_with(XmlcError, file, "'is_high'"):
-        claims_of(file, {"RANKINGS": RANKINGS, "few": ahead})
+        read_declared(file, Claim, {"RANKINGS": RANKINGS, "few": ahead})
     with raises_with(XmlcError, file, "'few'"):
-        claims_of(file, {"RANKINGS": RANKINGS, "is_high": points})
+        read_declared(file, Claim, {"RANKINGS": RANKINGS, "is_high": points})
 
 
 def test_scores_are_matched_by_run():

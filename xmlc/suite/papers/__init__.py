@@ -19,7 +19,7 @@ from typing import Any
 from xmlc.core.errors import XmlcError
 from xmlc.metrics import measures
 from xmlc.suite.config import planned
-from xmlc.suite.papers.claims import CLAIMS, claims_of
+from xmlc.suite.papers.claims import CLAIMS, Claim, claims_table
 from xmlc.suite.papers.plotting import FigureSpec
 from xmlc.suite.papers.tables import TableSpec
 from xmlc.suite.results.columns import check_quantities
@@ -29,7 +29,8 @@ from xmlc.suite.schemas import converted, nearest, read_yaml
 COMMON = "common"
 HERE = Path(__file__).parent
 KINDS = {"table": TableSpec, "figure": FigureSpec}
-FUNCTIONS = ("rows", "noted_by", "points")  # Keys whose values are names of functions
+# Keys whose values are names of functions
+FUNCTIONS = ("rows", "noted_by", "points", "measured_by", "chosen_by")
 MODULES = {"table": ("tables", "claims"), "figure": ("figures",)}
 TITLES = sorted(HERE.glob("*/titles.yaml"))
 
@@ -109,13 +110,14 @@ def _definitions(paper: str, noun: str) -> dict[str, Any]:
     file = HERE / paper / f"{CLAIMS}.yaml"
     if noun == "table" and file.is_file():
         functions = vars(importlib.import_module(f"{__name__}.{paper}.{CLAIMS}"))
-        found[CLAIMS] = claims_of(file, vars(planned) | functions)
+        claims = read_declared(file, Claim, vars(planned) | functions)
+        found[CLAIMS] = claims_table([*claims.values()])
     return found
 
 
 def read_declared(file: Path, kind: Any, known: Mapping[str, Any]) -> dict[str, Any]:
-    """Read tables or figures from YAML, in which names of functions and names in capitals stand for
-    the values that are ``known``.
+    """Read tables, figures or claims from YAML, in which names of functions and names in capitals
+    stand for the values that are ``known``.
     """
 
     def valued(part: Any, key: str = "") -> Any:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
 
-from xmlc.core.errors import XmlcError
 from xmlc.data.synthetic import is_synthetic
 from xmlc.suite.config.planned import Where
 from xmlc.suite.config.suite import Suite
@@ -32,7 +30,6 @@ from xmlc.suite.papers.tables import Cell, Panel, Table, TableSpec, title_of_key
 from xmlc.suite.results.columns import COST, MISSING, column
 from xmlc.suite.results.intervals import Estimate
 from xmlc.suite.results.numbers import SEEDS
-from xmlc.suite.schemas import converted, read_yaml
 
 CLAIMS = "claims"  # Each paper's table of claims.
 # Columns that depend on the records
@@ -62,9 +59,10 @@ RULES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statement:
-    """An entry of a paper's ``claims.yaml``."""
+class Claim:
+    """A statement of a paper, and the functions that test it: an entry of ``claims.yaml``."""
 
+    name: str = ""
     #: In our words, so that it can be understood without the paper.
     statement: str
     #: Section, page or table of the paper.
@@ -74,17 +72,17 @@ class Statement:
     #: "verbatim" in the paper's terms, "derived" from its statements or numbers, or our own
     #: ("xmlc").
     stated: Literal["verbatim", "derived", "xmlc"]
-    #: Selections (`Where`) in ``claims.py`` or `xmlc.suite.config.planned` of records, which may be
-    #: missing.
-    records: list[str] = field(default_factory=list)
-    #: Function in ``claims.py`` that measures the effects, by default of the statement's name.
-    measure: str = ""
+    #: Records, which may be missing.
+    needs: tuple[Where, ...]
+    #: A function in ``claims.py`` that returns effects from the numbers of these records: one by
+    #: one, or as a frame of runs (`xmlc.suite.papers.effects.scores`) or cases (`about`).
+    measured_by: Any
     options: dict[str, Any] = field(default_factory=dict)
     #: The numbers that the claim is about: in words, their datasets, and a function that selects
     #: them.
     about: str = ""
     datasets: list[str] = field(default_factory=list)
-    only: str = ""
+    chosen_by: Any = None
     scale: Scale = "difference"
     #: Effects above it support the statement. By default it means no difference, 0 or 1 for a
     #: ratio, and any other value has a reason.
@@ -125,19 +123,6 @@ class Statement:
         if effect.has_interval:
             return f"{texts[0]} [{texts[1]}, {texts[2]}]"
         return texts[0]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Claim(Statement):
-    """A statement with the functions that test it."""
-
-    name: str
-    needs: tuple[Where, ...]
-    #: Returns effects from the numbers of ``needs``: one by one, or as a frame of runs
-    #: (`xmlc.suite.papers.effects.scores`) or cases (`about`).
-    measured_by: Callable[..., pd.DataFrame | pd.Series | Iterable[Effect]]
-    #: Selects the numbers that the claim is about, by default all.
-    chosen_by: Callable[[pd.DataFrame], pd.Series] | None = None
 
     @property
     def quoted(self) -> str:
@@ -263,25 +248,6 @@ class ClaimsTable(TableSpec):
         if len(of_models):
             lines.append(digests_line(of_models))
         return lines
-
-
-def claims_of(file: Path, known: Mapping[str, Any]) -> ClaimsTable:
-    """Declare the claims in a ``claims.yaml``, in which names stand for functions and selections
-    that are ``known``.
-    """
-    claims = []
-    for name, said in converted(read_yaml(file), dict[str, Statement], str(file)).items():
-        measure = said.measure or name.replace("-", "_")
-        for other in filter(None, (measure, said.only, *said.records)):
-            if other not in known:
-                raise XmlcError(
-                    f"{file}: {name}: found no {other!r} in claims.py, expected a function or "
-                    "selection"
-                )
-        needs = tuple(known[other] for other in said.records)
-        functions = {"measured_by": known[measure], "chosen_by": known.get(said.only)}
-        claims.append(Claim(**vars(said), name=name, needs=needs, **functions))
-    return claims_table(claims)
 
 
 def claims_table(claims: Sequence[Claim]) -> ClaimsTable:

@@ -104,7 +104,7 @@ for _part in OF_RANKINGS:
     if _part.name.startswith("ece@"):
         _title = f"{_part.title}, calibrated"
         _ALL.append(replace(_measure(_part), name=f"isotonic_{_part.name}", title=_title))
-for _group in _groups:
+for _group in _groups.values():
     _ALL += [Column(name, title, **_group) for name, title in _group.pop("titles").items()]
 COLUMNS: dict[str, Column] = {column.name: column for column in _ALL}
 
