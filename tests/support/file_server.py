@@ -13,25 +13,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = self.path
         server.requests.append(path)
         content = server.files.get(path)
-        status = (
-            server.statuses[path].pop(0)
-            if server.statuses.get(path)
-            else 200
-            if content is not None
-            else 404
-        )
+        status = 404 if content is None else 200
+        if server.statuses.get(path):
+            status = server.statuses[path].pop(0)
         if status >= 400:
-            return self.send_error(status)
+            self.send_error(status)
+            return
         self.send_response(status)
-        for name, value in {
-            "Content-Length": str(len(content)),
-            **server.headers.get(path, {}),
-        }.items():
+        headers = {"Content-Length": str(len(content))} | server.headers.get(path, {})
+        for name, value in headers.items():
             if value is not None:
                 self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(content[: server.cuts[path].pop(0) if server.cuts.get(path) else None])
-        return None
+        if server.cuts.get(path):
+            content = content[: server.cuts[path].pop(0)]
+        self.wfile.write(content)
 
     def log_message(self, *arguments):
         pass
