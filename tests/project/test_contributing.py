@@ -22,8 +22,6 @@ from repository import ROOT
 from xmlc.cli import group
 from xmlc.core.files import read_json
 from xmlc.suite.files import write_record
-from xmlc.suite.results.columns import column
-from xmlc.suite.results.fingerprint import fingerprint
 
 pytestmark = pytest.mark.slow
 
@@ -214,20 +212,6 @@ def test_custom_estimator_is_trained_by_name_and_predicts(house):
         "predict", "texts.csv", "--model", "texts-model", "--threshold", "0.9"
     )
     assert "centroids" in house.xmlc_well("fit", "--help")
-
-
-def test_accept_copies_tables_of_run_and_keeps_others(house, demo):
-    reference = house.folder / "results/reference/demo"
-    reference.mkdir(parents=True)
-    (reference / "table4.csv").write_text("model,dataset,a\n")
-    said = house.xmlc_well("accept", "results/tables", "results/reference")
-    assert "results/reference/demo/table1.csv" in said
-    made = house.folder / "results/tables/demo"
-    for name in ("table1.csv", "table2.csv"):
-        assert fingerprint(reference / name) == fingerprint(made / name)
-    assert not any(column(name).cost for name in pd.read_csv(reference / "table1.csv"))
-    # this run does not write it
-    assert (reference / "table4.csv").read_text() == "model,dataset,a\n"
 
 
 @pytest.fixture(scope="module")

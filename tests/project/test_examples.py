@@ -53,11 +53,6 @@ def test_example_prints_output_shown_on_site(script, tmp_path):
     )
 
 
-def test_every_output_has_a_script():
-    outputs = sorted(file.stem for file in (ROOT / "examples/output").iterdir())
-    assert outputs == [script.stem for script in SCRIPTS]
-
-
 BODIES = {
     "huge number": b'{"text": "a", "k": 1000000000000000000000000000000}',
     "5,000 digits": b'{"text": "a", "k": %s}' % (b"9" * 5000),
