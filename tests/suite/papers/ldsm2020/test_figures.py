@@ -1,7 +1,5 @@
 """The figures of ldsm2020 show the numbers of the records."""
 
-import math
-
 import numpy as np
 import pytest
 from report_cases import forest, ranking, sweep, write
@@ -64,11 +62,9 @@ def test_depth_is_drawn_over_number_of_labels_with_balanced_trees(tmp_path):
     assert [14, 7] in points(axes, "LdSM").tolist()
     for arity, below in ((2, "₂"), (4, "₄")):
         for factor in (1, 2, 3):
-            balanced = curve(axes, f"{factor} log{below} K")
-            sizes = balanced.get_xdata()
-            expected = [factor * math.log(size, arity) for size in sizes]
-            assert balanced.get_ydata().tolist() == pytest.approx(expected)
-            assert min(sizes) < 14 < max(sizes)
+            sizes, depths = points(axes, f"{factor} log{below} K").T
+            assert depths == pytest.approx(factor * np.log(sizes) / np.log(arity))
+            assert sizes.min() < 14 < sizes.max()
     assert {text.get_text() for text in axes.texts} == {"yeast, M = 2", "bibtex, M = 4"}
     assert len(axes.figure.legends[0].get_texts()) == 7
 
@@ -87,13 +83,10 @@ def test_single_trees_are_drawn_next_to_ensembles(tmp_path):
     assert [text.get_text() for text in axes.get_yticklabels()] == ["LdSM-3", "LdSM-1"]
 
 
-@pytest.mark.parametrize(
-    ("number", "titles"),
-    [("3", ["yeast, tree 1"]), ("7", ["yeast, tree 1", "yeast, tree 2"])],
-)
-def test_objectives_are_drawn_level_by_level(tmp_path, number, titles):
+@pytest.mark.parametrize(("number", "trees"), [("3", [1]), ("7", [1, 2])])
+def test_objectives_are_drawn_level_by_level(tmp_path, number, trees):
     panels = draw(tmp_path, number, forest(), forest(model="ldsm-mean"))
-    assert [axes.get_title() for axes in panels] == titles
+    assert [axes.get_title() for axes in panels] == [f"yeast, tree {tree}" for tree in trees]
     axes = panels[-1]
     assert points(axes, "2 (2)") == pytest.approx(np.array([[1, -0.2], [2, -0.4]]))
     # A tree with fewer than five levels has one line for each of them.
