@@ -60,8 +60,8 @@ class Plot:
     """The specification of a panel.
 
     The function ``points`` turns the panel's numbers, with ``options`` as keywords, into points for
-    `draw_lines`, and ``log`` names the logarithmic axes, such as "x". The ``title`` follows the dataset's name, with facts in braces
-    replaced by their values.
+    `draw_lines`, and ``log`` names the logarithmic axes, such as "x". The ``title`` follows the
+    dataset's name, with facts in braces replaced by their values.
     """
 
     points: Any
