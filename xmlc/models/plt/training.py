@@ -124,14 +124,9 @@ def train_nodes(
     with Progress(float(pairs), title, "nnz") as progress:
         for begin, end in waves:  # line 2, for all nodes whose weights fit into memory at once
             blocks = begin + np.flatnonzero(trained[begin:end])
-            parts = cost_blocks(nonzeros[blocks], NONZEROS_PER_GROUP)
-            lists = [(x, reach, blocks[first:last], nonzeros, n_features) for first, last in parts]
-            distinct, features = zip(*run_tasks(list_features, lists, n_jobs), strict=True)
-            n_own = np.zeros(end - begin, dtype=np.int64)
-            n_own[blocks - begin] = np.concatenate(distinct)
-            weight_starts = starts_of(n_own * degrees[begin:end])
-            weights = np.empty(weight_starts[-1], dtype=np.float32)
-            dense = DenseBlocks(starts_of(n_own), np.concatenate(features), weight_starts, weights)
+            dense = new_blocks(
+                x, reach, begin, blocks, degrees[begin:end], nonzeros, n_features, n_jobs
+            )
             groups = groups_of_tasks(blocks, degrees, nonzeros, largest_task)
             common = (firsts, begin, dense, bias, solver, numbers_per_weight(solver), n_features)
             costs = [float((nonzeros[tasks[:, 0]] * tasks[:, 2]).sum()) for tasks in groups]
@@ -162,6 +157,30 @@ def train_nodes(
     return CompactNodeWeights(**known, entry_starts=starts, **appendable.finished()), float(
         threshold
     )
+
+
+def new_blocks(
+    x: KernelCSR,
+    reach: Reach,
+    begin: int,
+    trained: np.ndarray,
+    degrees: np.ndarray,
+    nonzeros: np.ndarray,
+    n_features: int,
+    n_jobs: int | None,
+) -> DenseBlocks:
+    """Return blocks from ``begin`` on, of these ``degrees``, before the training of some of them.
+
+    A trained block has the features of the instances that reach it, and the others have none.
+    """
+    parts = cost_blocks(nonzeros[trained], NONZEROS_PER_GROUP)
+    lists = [(x, reach, trained[first:last], nonzeros, n_features) for first, last in parts]
+    distinct, features = zip(*run_tasks(list_features, lists, n_jobs), strict=True)
+    n_own = np.zeros(degrees.size, dtype=np.int64)
+    n_own[trained - begin] = np.concatenate(distinct)
+    weight_starts = starts_of(n_own * degrees)
+    weights = np.empty(weight_starts[-1], dtype=np.float32)
+    return DenseBlocks(starts_of(n_own), np.concatenate(features), weight_starts, weights)
 
 
 def groups_of_tasks(
