@@ -19,6 +19,8 @@ from xmlc.suite.papers.plotting import (
 )
 
 OURS = "ldsm"
+# Has binary trees on delicious, as in Figures 1, 3 and 7, but Table 4 has M = 4.
+BINARY = "ldsm-mean"
 TITLES = {"fastxml": "FastXML", OURS: "LdSM"}
 SINGLE = "-single"  # Ends the names of best single trees of a search
 # One colour and marker for each k, solid for precision and dashed for nDCG. But nDCG@1 is P@1.
