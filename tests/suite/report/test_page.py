@@ -25,6 +25,13 @@ def pages(run):
     return pages_of_run(run)
 
 
+@pytest.fixture
+def copied(run, tmp_path):
+    """Return a copy of the run that a test may change."""
+    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
 def cells_of(html, *names):
     """Return the texts of the cells of all rows with these names."""
     found = []
@@ -48,29 +55,26 @@ def test_index_links_papers_and_lists_failures(pages):
     assert absent(pages.index, facts, published_lines(pages.numbers)[0]) == []
 
 
-def test_claims_come_after_the_tables_and_count_without_costs(run, tmp_path):
-    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
-    made = make_table(tmp_path, "claims", [*tmp_path.glob("results/yeast/rankings/*.json")])
-    html = pages_of_run(tmp_path).paper
+def test_claims_come_after_the_tables_and_count_without_costs(copied):
+    made = make_table(copied, "claims", [*copied.glob("results/yeast/rankings/*.json")])
+    html = pages_of_run(copied).paper
     assert html.index('id="table2"') < html.index('id="claims"')
     counted = re.search(r'data-verdict="(\d+) not run"', html)
     assert 0 < int(counted[1]) < len(made.content)
-    assert html.partition('id="claims"')[2].count(counted[0]) == 1, "the caption repeats the count"
     details = sum(panel.details for panel in made.panels)
     assert html.partition("Cases of each claim")[2].count("<table") == details > 0
 
 
-def test_tables_that_are_not_in_the_paper_are_linked(run, tmp_path):
-    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
+def test_tables_that_are_not_in_the_paper_are_linked(copied):
     records = [thresholds(method=f"for-{name}-f") for name in ("macro", "micro")]
-    make_table(tmp_path, "measures", write(tmp_path / "results/yeast/measures", records))
-    pages = pages_of_run(tmp_path)
+    make_table(copied, "measures", write(copied / "results/yeast/measures", records))
+    pages = pages_of_run(copied)
     name = f"{PAPER}/measures.csv"
     assert absent(pages.paper, f'href="{name}"') == []
     assert 'id="measures"' not in pages.paper
-    assert pages.files[name] == (tmp_path / "results/tables" / name).read_text()
-    shutil.rmtree(tmp_path / "results/published")
-    html = pages_of_run(tmp_path).paper
+    assert pages.files[name] == (copied / "results/tables" / name).read_text()
+    shutil.rmtree(copied / "results/published")
+    html = pages_of_run(copied).paper
     assert 'id="measures"' in html, "a suite without published numbers shows all tables"
 
 
@@ -93,24 +97,22 @@ def test_every_measured_number_counts_once(pages):
     assert absent(published_lines(pages.numbers)[0], *facts) == []
 
 
-def test_published_table_without_results_counts_as_not_run(tmp_path):
-    small_run(tmp_path)
-    (tmp_path / f"results/published/{PAPER}/table1.csv").write_text(
-        "dataset,model,p@1\nscene,plt,75.00\n"
-    )
-    for file in tmp_path.glob("results/tables/*/table1.*"):
+def test_published_table_without_results_counts_as_not_run(copied):
+    printed = copied / f"results/published/{PAPER}/table1.csv"
+    printed.write_text("dataset,model,p@1\nscene,plt,75.00\n")
+    for file in copied.glob("results/tables/*/table1.*"):
         file.unlink()
-    found = count_outcomes(pages_of_run(tmp_path).numbers)
+    found = count_outcomes(pages_of_run(copied).numbers)
     assert found == OUTCOME | {"datasets run": "1 of 3", "published": 8, "not run": 5}
 
 
 def test_statistic_of_a_dataset_has_its_verdict_in_each_row(tmp_path):
     small_run(tmp_path)
-    text = "dataset,model,m,p@1\nyeast,swnn,14,70.00\n"
-    (tmp_path / f"results/published/{PAPER}/table1.csv").write_text(text)
-    html = pages_of_run(tmp_path).paper
+    printed = tmp_path / f"results/published/{PAPER}/table1.csv"
+    printed.write_text("dataset,model,m,p@1\nyeast,swnn,14,70.00\n")
     assert re.search(
-        r'14 *<span class="e">14</span><span class="e" title="[^"]*"><span[^>]*>equal<', html
+        r'14 *<span class="e">14</span><span class="e" title="[^"]*"><span[^>]*>equal<',
+        pages_of_run(tmp_path).paper,
     )
 
 
@@ -135,23 +137,18 @@ def test_every_value_is_escaped(pages, name):
 @pytest.mark.parametrize("name", ["index", "paper"])
 def test_page_is_self_contained_and_blocks_external_content(pages, name):
     html = getattr(pages, name)
+    tags = [attributes for _, attributes in Reader(html).tags]
     addresses = set()
-    identifiers = []
-    policy = ""
-    for _, attributes in Reader(html).tags:
-        for source in ("src", "href", "xlink:href", "action"):
-            if attributes.get(source):
-                addresses.add(attributes[source])
-        if "id" in attributes:
-            identifiers.append(attributes["id"])
-        if attributes.get("http-equiv") == "Content-Security-Policy":
-            policy = attributes["content"]
+    for source in ("src", "href", "xlink:href", "action"):
+        addresses |= {tag[source] for tag in tags if tag.get(source)}
     links = {address for address in addresses if not address.startswith(("#", "data:"))}
     assert {"index.html", f"{PAPER}.html"} <= links <= {*pages.files}
     assert not re.search(r"@import|url\((?!#|%23)", html)
+    identifiers = [tag["id"] for tag in tags if "id" in tag]
     assert len(identifiers) == len(set(identifiers))
-    targets = {address[1:] for address in addresses if address.startswith("#")}
-    assert targets <= {*identifiers}
+    assert {address[1:] for address in addresses if address.startswith("#")} <= {*identifiers}
+    name = "Content-Security-Policy"
+    (policy,) = [tag["content"] for tag in tags if tag.get("http-equiv") == name]
     assert "default-src 'none'" in policy
     assert "script-src" not in policy
 
