@@ -187,6 +187,7 @@ def test_malformed_rows_are_named(tmp_path, row, found):
     ("header", "xml", "message"),
     [
         (HEADER, XML.replace("beach", "sea"), "a.xml: found label 'sea'"),
+        (HEADER, "<labels/>", "a.xml: "),
         (HEADER, "beach", "a.xml: found no XML"),
         (HEADER, XML.replace('"1.0"', '"1.0" encoding="no-such"'), "a.xml: found no XML"),
         ("@relation x\n", XML, "a.arff: found no @data"),

@@ -136,6 +136,8 @@ def test_uris_with_given_separator_and_fasttext_words_are_read():
         ("a.json", '[{"text": "rice"}]\n[]', "a.json:2: found '[]'"),
         ("a.json", '[{"text": "rice"},\n]', "a.json:2: found ']'"),
         ("a.json", '{\n"text": "rice"\n}\n', "a.json:1: found '{'"),
+        ("a.jsonl", "rice\n", "a.jsonl:1: found 'rice'"),
+        ("a.jsonl", '{"text": "rice"} {}\n', "a.jsonl:1"),
         ("a.doc", "rice\n", "csv"),
         ("a.csv", 'text,labels\nrose,b\n"rice,a\nsoil,c\n', "a.csv:3"),
         ("a.csv", 'text,labels\n"rice\nrose",b\n"rice"s,a\n', "a.csv:4"),
@@ -166,7 +168,7 @@ def test_malformed_text_is_reported_with_line(name, text, said):
         ("a.txt", b"rice __label__a\n"),
     ],
 )
-@pytest.mark.parametrize("line", [b"\xed\xa0\x80", b"caf\xe9"])
+@pytest.mark.parametrize("line", [b"\xed\xa0\x80", b"caf\xe9", "rice".encode("utf-16-le")])
 def test_lines_with_invalid_utf_8_are_refused(name, first, line):
     Path(name).write_bytes(first + line + b"\n")
     with raises_with(XmlcError, f"{name}:2", "UTF-8"):
@@ -205,6 +207,8 @@ def test_lone_carriage_return_does_not_end_line():
     ("name", "text"),
     [
         ("a.csv", "text,labels\nrice,a\nsoil,a\nx,\ny,\nz,\n"),
+        ("a.tsv", "boil rice\ta\nsoil\ta\nx\ny\nz\n"),
+        ("a.jsonl", '{"text": "rice", "labels": ["a"]}\n' * 2 + '{"text": "x"}\n' * 3),
         ("a.txt", "rice __label__a\n" * 2 + "soil\n" * 3),
     ],
 )
