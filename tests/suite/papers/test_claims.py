@@ -22,6 +22,7 @@ from xmlc.suite.papers.claims import Claim, claims_table, counted
 from xmlc.suite.papers.effects import about, common, least, ratio, scores, union
 from xmlc.suite.papers.outcome import Effect, by_case, error_on_tests, outcome_of
 from xmlc.suite.papers.printing import fingerprint_of, to_csv, to_markdown
+from xmlc.suite.results.intervals import Estimate
 
 PAPERS = ["gfm2011", "ldsm2020", "oplt2021", "plt2016", "swnn2018"]
 NOT_PUBLISHED = pd.DataFrame(columns=["claim", "quantity", "value"], dtype=object)
@@ -383,6 +384,8 @@ def test_ratios_are_averaged_as_logarithms():
     assert [case.effect.lower for case in found.cases] == pytest.approx([2, 8])
     assert found.word == "holds"
     assert outcome_of(effects(a_x=(0.5, 0.5)), margin=1, scale="ratio").word == "does not hold"
+    shown = [declared(scale="ratio").shown(Estimate(ratio)) for ratio in (1.234, 123.4)]
+    assert shown == ["1.23", "123"]
 
 
 @pytest.mark.parametrize("wrong", [[Effect("a", "x", 0, 1.0)] * 2, [Effect("a", "x", 0, math.nan)]])
