@@ -36,7 +36,7 @@ OTHER_FORM = re.compile(
 WRITE_JSON = """Write a JSON list, such as ["a", "b"]"""
 REMEDIES = {
     "printed": WRITE_JSON,
-    "uris": "Set --separator to the text between the URIs, such as ' '",
+    "uris": "Set --separator to the text between the URIs, such as ' ' or ','",
     "tags": "Replace each >< by a semicolon",
     "quotes": "Remove the quotes",
     "html": "Replace references of HTML, such as &amp;, by their characters",
