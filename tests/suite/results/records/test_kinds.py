@@ -7,6 +7,7 @@ from copy import deepcopy
 from functools import reduce
 from operator import getitem
 
+import msgspec
 import pytest
 import yaml
 from facts import raises_with
@@ -197,3 +198,20 @@ def test_numbers_of_a_simulation_are_by_model_method_and_size():
     assert parts["dependent, meuf - gfm, 5 samples"] == {
         "samples": 5, "trials": 40, "expected_f": 1, "standard_error": pytest.approx(0.1)
     }  # fmt: skip
+
+
+def test_objectives_of_the_last_epoch_are_numbers_and_the_others_are_details():
+    record = as_record(forest())
+    last = {name: part for name, part in record.numbers() if name.startswith("tree")}
+    earlier = dict(record.details())
+    place = {"tree": 1, "level": 3, "level_nodes": 4, "epoch": 2}
+    values = {"minimum": -1.1, "mean": -0.6, "maximum": 0.4}
+    assert last["tree 1, level 3, epoch 2"] == pytest.approx(place | values)
+    assert earlier["tree 1, level 3, epoch 1"]["mean"] == pytest.approx(-0.3)
+
+
+def test_numbers_of_statistics_are_sizes_and_averages():
+    (_, sizes), *_ = msgspec.convert(statistics(), Statistics).numbers()
+    expected = {"d": 103, "m": 14, "n_train": 1500, "n_test": 917}
+    expected |= dict.fromkeys(("labels_per_instance", "instances_per_label"), 2.125)
+    assert sizes == expected | {"labels_never_seen": 0, "features_never_seen": 0}
