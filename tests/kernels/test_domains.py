@@ -57,3 +57,8 @@ def test_fit_refuses_values_outside_the_domain(name):
         for value in wrong:
             with raises_with(InvalidParameterError, cls.__name__, f"{hyperparameter}="):
                 cls(**{hyperparameter: value}).fit(np.eye(3), np.eye(3, dtype=bool))
+
+
+def test_error_has_values_as_they_are_in_json():
+    with raises_with(InvalidParameterError, "C_grid=[1.0, 0.5]"):
+        check_hyperparameters(estimator_class("br")(C_grid=(1.0, 0.5)))
