@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from xmlc.models import Parabel as Parabel
     from xmlc.models import ProbabilisticClassifierChain as ProbabilisticClassifierChain
     from xmlc.models import SparseWeightedNearestNeighbors as SparseWeightedNearestNeighbors
+    from xmlc.models import Stacking as Stacking
     from xmlc.models.registry import load_model as load_model
     from xmlc.models.texts import TextClassifier as TextClassifier
     from xmlc.thresholds import LabelSets as LabelSets

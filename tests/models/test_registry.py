@@ -5,6 +5,7 @@ import pytest
 from facts import raises_with
 from small_data import equal_bits
 
+import xmlc
 from xmlc.core.errors import XmlcError
 from xmlc.models import Stacking
 from xmlc.models.plt import PLT
@@ -31,6 +32,10 @@ class Frequencies(SparseProbabilityEstimator):
         row = np.where(self.frequencies_ > self._label_thresholds(threshold), self.frequencies_, 0)
         return sparse.csr_array(np.tile(row, (X.shape[0], 1)))
 '''
+
+
+def test_package_exports_every_estimator():
+    assert set(xmlc.models.__all__) < set(xmlc.__all__)
 
 
 def test_estimator_is_created_from_configuration():

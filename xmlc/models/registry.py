@@ -89,7 +89,10 @@ def estimator_class(name: str) -> Any:
 
     if ".py:" in name:
         file, _, attribute = name.rpartition(":")
-        found = getattr(import_file(file), attribute, None)
+        module = import_file(file)
+        if not hasattr(module, attribute):
+            raise wrapped.no_class(name, module)
+        found = getattr(module, attribute)
     elif ":" in name:
         found = wrapped.class_of(name)
     else:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from inspect import signature
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
@@ -372,6 +373,11 @@ def _innermost(estimator: Any, is_meant: Callable[[Any], bool]) -> Any:
 def class_of(name: str) -> Any:
     """Return the class with the name ``package.module:ClassName``, or raise an `XmlcError`."""
     place, _, attribute = name.partition(":")
+    if "/" in place or place.startswith("."):
+        expected = "package.module:ClassName or path/to/file.py:ClassName"
+        raise InvalidParameterError(
+            f"{name}: found neither a module nor a .py file, expected {expected}"
+        )
     try:
         module = importlib.import_module(place)
     except (ImportError, ValueError) as error:
@@ -379,16 +385,22 @@ def class_of(name: str) -> Any:
         raise XmlcError(f"{name} cannot be imported ({error}). {said}") from error
     found = getattr(module, attribute, None)
     if not isinstance(found, type):
-        known = [each for each, value in vars(module).items() if isinstance(value, type)]
-        # a module may import on demand
-        known = known or [each for each in dir(module) if not each.startswith("_")]
-        expected = "a module that defines the class"
-        if known:
-            expected = nearest(attribute, known)
-        raise InvalidParameterError(
-            f"{name}: found no class {attribute} in {place}, expected {expected}"
-        )
+        raise no_class(name, module)
     return found
+
+
+def no_class(name: str, module: ModuleType) -> InvalidParameterError:
+    """Return the error for a class that is not in the module or file of its name."""
+    place, _, attribute = name.rpartition(":")
+    known = [each for each, value in vars(module).items() if isinstance(value, type)]
+    # a module may import on demand
+    known = known or [each for each in dir(module) if not each.startswith("_")]
+    expected = "a module that defines the class"
+    if known:
+        expected = nearest(attribute, known)
+    return InvalidParameterError(
+        f"{name}: found no class {attribute} in {place}, expected {expected}"
+    )
 
 
 def check_wrapped_methods(name: str, found: object) -> None:
