@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 import numpy as np
+from click.core import ParameterSource
 from scipy import sparse
 
 from xmlc.cli._predictions import Prediction, read_predictions, write_predictions
@@ -62,6 +63,8 @@ SETS = {
 OWN_CLASS = "Your own class: module:Class or path/to/file.py:Class."
 ESTIMATORS_HELP = f"Estimators: {', '.join(TRAINABLE)} (a preset for rankings). {OWN_CLASS}"
 FORMATS_HELP = f"Formats of texts: {', '.join(READERS)}. Formats of features: {', '.join(FORMATS)}."
+# Options that files of features do not have
+OF_TEXTS = ("text", "separator", "delimiter", "keep", "analyzer", "ngrams", "measure")
 INPUT = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
 
 
@@ -198,6 +201,7 @@ def fit_command(
         estimator = DEFAULT
         if stream:
             estimator = STREAMING
+    check_set_once(parameters, {"random_state": "seed", "n_jobs": "threads"})
     model: Any = make_estimator(estimator, parameters, seed, threads)
     if looks_up(model):
         expected = nearest(estimator, TRAINABLE)
@@ -238,11 +242,7 @@ def fit_command(
         if with_characters(model.vectorizer_):
             about += ", features: words and characters of scripts without blanks"
     else:
-        options = {"--analyzer": analyzer, "--ngrams": ngrams, "--measure": measure}
-        for option, value in options.items():
-            if value:
-                expected = f"a file of texts. Leave out {option}."
-                raise XmlcError(f"{option}: found a file of features, expected {expected}")
+        given |= {"analyzer": analyzer, "ngrams": ngrams, "measure": measure}
         X, Y = features_and_labels(file, given)
         model.fit_to_disk(out, X, Y)
         n = X.shape[0]
@@ -321,9 +321,6 @@ def predict_command(
     else:
         estimator = load_model(folder, trusted)
         names = estimator.classes_.tolist()
-        if keep:
-            expected = "a model of texts as csv, tsv, jsonl or json. Leave out --keep."
-            raise XmlcError(f"--keep {keep[0]}: found a model of features, expected {expected}")
         parts = iter([(features(file, given, estimator), repeat(()))])
     if measure not in (None, INSTANCE_F):
         parts = joined(parts)
@@ -441,6 +438,27 @@ def is_texts(file: Path, format: str | None) -> bool:
     return implied in READERS
 
 
+def check_set_once(parameters: Hyperparameters, options: dict[str, str]) -> None:
+    """Raise an error if a hyperparameter contradicts the given option that also sets it."""
+    context = click.get_current_context()
+    for name, option in options.items():
+        value = context.params[option]
+        is_given = context.get_parameter_source(option) is ParameterSource.COMMANDLINE
+        if is_given and parameters.get(name, value) != value:
+            found = f"--{option} {value} and {name} {parameters[name]!r} in --parameters"
+            raise XmlcError(f"found {found}, expected the same value. Leave out one of them.")
+
+
+def refuse_options_of_texts(given: dict[str, Any]) -> None:
+    """Raise an error for an option that files of features do not have."""
+    usual = USUAL._asdict()
+    for name in OF_TEXTS:
+        value = given.get(name)
+        if value and value != usual.get(name):
+            expected = f"a file of texts. Leave out --{name}."
+            raise XmlcError(f"--{name}: found a file of features, expected {expected}")
+
+
 def refuse_standard_input(file: Path) -> None:
     """Raise an error if a file of features is standard input, which only texts can be read from."""
     if file == STDIN:
@@ -454,6 +472,7 @@ def features_and_labels(
     n_features: int | None = None,
 ) -> tuple[Any, Any]:
     """Read features and labels from one file or from two files."""
+    refuse_options_of_texts(given)
     refuse_standard_input(file)
     second = None
     if given["labels"] != USUAL.labels:
@@ -462,14 +481,16 @@ def features_and_labels(
     try:
         return load(file, given["format"], labels=second, n_features=n_features)
     except XmlcError as error:
-        if given["format"] is None and "format=" in str(error):
-            formats = ", ".join(READERS)
-            raise XmlcError(f"{error}. For texts, set --format to one of {formats}.") from None
+        message = re.sub(r"(Set|Leave out) (format|labels)=", r"\1 --\2", str(error))
+        if given["format"] is None and "Set --format" in message:
+            message += f". For texts, set --format to one of {', '.join(READERS)}."
+        error.args = (message,)
         raise
 
 
 def features(file: Path, given: dict[str, Any], model: Any) -> Any:
     """Read the features of instances, from npz without a file of labels."""
+    refuse_options_of_texts(given)
     refuse_standard_input(file)
     if (given["format"] or detect_format(file)) == "npz":
         return load_npz(file)

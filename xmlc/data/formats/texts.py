@@ -215,15 +215,14 @@ def _check_options(path: Path, format: str, columns: Columns) -> None:
         expected = f"one of {', '.join(READERS)}. Set --format."
         raise XmlcError(f"{path}: found {found}, expected {expected}")
     delimiter = columns.delimiter
-    options = [
-        ("--delimiter", delimiter, ("csv", "tsv")),
-        ("--separator", columns.separator, WITH_CELLS),
-        ("--keep", columns.keep, WITH_CELLS),
-    ]
-    for option, value, formats in options:
-        if value and format not in formats:
-            expected = f"one of {', '.join(formats)}. Leave out {option}."
-            raise XmlcError(f"{path}: found {option} with the format {format}, expected {expected}")
+    for option, usual in USUAL._asdict().items():
+        formats: tuple[str, ...] = WITH_CELLS
+        if option == "delimiter":
+            formats = ("csv", "tsv")
+        if getattr(columns, option) != usual and format not in formats:
+            expected = f"one of {', '.join(formats)}. Leave out --{option}."
+            found = f"--{option} with the format {format}"
+            raise XmlcError(f"{path}: found {found}, expected {expected}")
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         expected = "one character. Set --delimiter, such as ';'."
         raise XmlcError(f"{path}: found delimiter {delimiter!r}, expected {expected}")
