@@ -201,6 +201,20 @@ def test_predict_reads_standard_input(xmlc, predicted, monkeypatch):
     assert {*dict(row["labels"])} == {"cooking", "garden", "vegetables"}
 
 
+def test_texts_without_known_words_cause_one_warning(xmlc, predicted, monkeypatch):
+    monkeypatch.setattr(texts, "BATCH", 2)
+    xmlc("fit train.csv --estimator plt --out model")
+    write_csv("other.csv", [("sel", []), ("poivre", []), ("riz", []), ROWS[0], ROWS[1]])
+    printed = xmlc("predict other.csv --model model")
+    assert printed.err.count("warning") == 1
+    assert absent(printed.err, "other.csv", "3 of 5 texts") == []
+    write_csv("other.csv", [("sel", []), ROWS[0]])
+    assert xmlc("predict other.csv --model model").err == ""
+    Path("features.txt").write_text("1 4 2\n0 0:1\n")
+    assert "features.txt:1" in xmlc("predict features.txt --model model", 1).err
+    assert len(predicted("features.txt --format fasttext")) == 2
+
+
 def test_stream_may_begin_with_unlabelled_texts(xmlc, monkeypatch):
     monkeypatch.setattr(texts, "BATCH", 2)
     unlabelled = [("rice", []), ("rose", [])]

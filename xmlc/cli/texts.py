@@ -18,7 +18,7 @@ from xmlc.cli._predictions import Prediction, read_predictions, write_prediction
 from xmlc.cli.options import FOLDER, SEED, out_option, parse_parameters, threads_option
 from xmlc.core.errors import XmlcError, nearest
 from xmlc.core.files import folder_bytes
-from xmlc.data.formats import FORMATS, detect_format, load
+from xmlc.data.formats import FORMATS, detect_format, is_header, load
 from xmlc.data.formats.lines import first_line
 from xmlc.data.formats.npz import load_npz
 from xmlc.data.formats.texts import (
@@ -45,7 +45,12 @@ from xmlc.models.registry import (
     load_model,
     make_estimator,
 )
-from xmlc.models.texts.analyzers import settings_for, with_characters
+from xmlc.models.texts.analyzers import (
+    n_unknown,
+    settings_for,
+    warn_if_unknown,
+    with_characters,
+)
 from xmlc.models.texts.inputs import indicator
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, named_labels
 from xmlc.models.texts.vectorizers import default_vectorizer
@@ -333,9 +338,18 @@ def features_of_texts(
     model: TextClassifier, file: Path, given: dict[str, Any]
 ) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     """Yield the features of batches of texts, and the columns to keep."""
+    if not given["format"] and format_of(file) == "fasttext" and is_header(first_line(file)):
+        expected = "texts, as the model was trained on texts. For texts, set --format fasttext."
+        raise XmlcError(f"{file}:1: found the header of a file of features, expected {expected}")
+    n = 0
+    unknown = 0
     for batch in text_batches(file, given, BATCH, labelled=False):
         texts, _, kept = zip(*batch, strict=True)
-        yield model.features(texts), kept
+        X = model.features(texts)
+        n += len(texts)
+        unknown += n_unknown(X)
+        yield X, kept
+    warn_if_unknown(str(file), unknown, n)
 
 
 def joined(parts: Iterator[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:

@@ -73,6 +73,18 @@ def test_texts_without_a_common_word_are_reported():
         TextClassifier(PLT()).fit(texts[:20], classes[:20])
 
 
+def test_texts_without_a_known_word_are_reported():
+    model = TextClassifier(PLT()).fit(["boil rice", "prune roses"], [["a"], ["b"]])
+    for texts, said in ((["sel"], "1 of 1"), (["sel", "riz", "rice"], "2 of 3")):
+        for method in (model.predict, model.predict_sets, model.predict_proba):
+            with warns_with(UserWarning, said):
+                method(texts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(["sel", "rice"])
+        model.predict([])
+
+
 @pytest.mark.parametrize(
     "texts",
     [

@@ -170,8 +170,7 @@ def detect_format(path: Path) -> str:
     if head.startswith(b"PK\x03\x04") and b".npy" in head:
         return "npz"
     line = first_line(path)
-    numbers = words(line)
-    if len(numbers) == 3 and all(map(WHOLE.fullmatch, numbers)):
+    if is_header(line):
         return "repository"
     if line.lstrip(BLANKS).lower().startswith(("@relation", "%")):
         return "arff"
@@ -181,3 +180,9 @@ def detect_format(path: Path) -> str:
         f"{path}:1: found {line[:60]!r}, of no known format. Set format= to one of "
         f"{', '.join(FORMATS)}"
     )
+
+
+def is_header(line: str) -> bool:
+    """Return whether a line is the header ``n d m`` of a file of features."""
+    numbers = words(line)
+    return len(numbers) == 3 and all(map(WHOLE.fullmatch, numbers))

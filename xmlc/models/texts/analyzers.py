@@ -83,3 +83,18 @@ def warn_if_nothing_in_common(X: Any) -> None:
             "fit."
         )
         warnings.warn(f"texts: {said}. {remedy}", stacklevel=3)
+
+
+def n_unknown(X: Any) -> int:
+    """Return the number of texts, the rows of ``X``, without a feature, if ``X`` is sparse."""
+    if getattr(X, "format", "") != "csr":
+        return 0
+    return X.shape[0] - int(np.count_nonzero(np.diff(X.indptr)))
+
+
+def warn_if_unknown(place: str, unknown: int, n: int) -> None:
+    """Warn if most of n texts to predict, ``unknown`` of them, have no feature of the model."""
+    if 2 * unknown > n:
+        found = f"found {unknown} of {n} texts without a word or character of the training texts"
+        remedy = "Check whether the model was trained on such texts."
+        warnings.warn(f"{place}: {found}, expected few. {remedy}", stacklevel=4)

@@ -29,7 +29,12 @@ from xmlc.models.label_sets import (
     ranked_set_of_row,
 )
 from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
-from xmlc.models.texts.analyzers import settings_for, warn_if_nothing_in_common
+from xmlc.models.texts.analyzers import (
+    n_unknown,
+    settings_for,
+    warn_if_nothing_in_common,
+    warn_if_unknown,
+)
 from xmlc.models.texts.inputs import checked_pairs, checked_texts, indicator
 from xmlc.models.texts.vectorizers import (
     default_vectorizer,
@@ -251,6 +256,11 @@ class TextClassifier(Estimator):
         XmlcError
             The classifier is not fitted, or an argument is invalid.
 
+        Warns
+        -----
+        UserWarning
+            Most texts have no feature that the vectorizer learned.
+
         See Also
         --------
         predict_sets, predict_top_k
@@ -260,7 +270,7 @@ class TextClassifier(Estimator):
             check("k", k, whole(1, MANY))
             ranked = self.predict_top_k(texts, min(k, max(1, model.n_labels_)))
             return ListPerText(named_labels(self.classes_, *ranked))
-        X = self.features(texts)
+        X = self._features(texts)
         x = model._only_row(X)
         if x is not None and self.measure == INSTANCE_F:
             ranked = ranked_set_of_row(model, x)
@@ -291,12 +301,17 @@ class TextClassifier(Estimator):
         XmlcError
             As for `predict`.
 
+        Warns
+        -----
+        UserWarning
+            As for `predict`.
+
         See Also
         --------
         predict, predict_proba
         """
         model = self._fitted()
-        X = self.features(texts)
+        X = self._features(texts)
         x = model._only_row(X)
         if x is None:
             return model.predict_top_k(X, k, label_weights)
@@ -322,11 +337,16 @@ class TextClassifier(Estimator):
         XmlcError
             As for `predict`.
 
+        Warns
+        -----
+        UserWarning
+            As for `predict`.
+
         See Also
         --------
         predict_top_k
         """
-        return self._fitted().predict_proba(self.features(texts), threshold)
+        return self._fitted().predict_proba(self._features(texts), threshold)
 
     def predict_sets(self, texts: Iterable[str], thresholds: Any = None) -> list[list[str]]:
         """Return the label set of each text as a list of names.
@@ -348,6 +368,11 @@ class TextClassifier(Estimator):
         XmlcError
             As for `predict`.
 
+        Warns
+        -----
+        UserWarning
+            As for `predict`.
+
         See Also
         --------
         predict, xmlc.thresholds
@@ -355,9 +380,9 @@ class TextClassifier(Estimator):
         if hasattr(thresholds, "predict"):
             sets = thresholds.predict(self.predict_proba(texts, MIN_PROBABILITY))
         elif thresholds is None:
-            sets = self._sets(self.features(texts))
+            sets = self._sets(self._features(texts))
         else:
-            sets = self._fitted().predict(self.features(texts), thresholds)
+            sets = self._fitted().predict(self._features(texts), thresholds)
         return [
             list(self.classes_[sets.indices[start:end]]) for start, end in pairwise(sets.indptr)
         ]
@@ -562,6 +587,11 @@ class TextClassifier(Estimator):
         if not texts:  # vectorizers raise an error for an empty list
             return sparse.csr_array((0, model.n_features_in_), dtype=np.float32)
         return transformed(self.vectorizer_, texts)
+
+    def _features(self, texts: Iterable[str]) -> Any:
+        X = self.features(texts)
+        warn_if_unknown("texts", n_unknown(X), X.shape[0])
+        return X
 
 
 class ListPerText(list[Any]):
