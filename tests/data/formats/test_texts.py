@@ -324,6 +324,24 @@ def test_files_without_rows_have_no_texts(name, text):
     assert read(name, text) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [("a.csv", "text\n"), ("a.csv", "sep=;\n\ntext\n"), ("a.tsv", ""), ("b.tsv", "text\n")],
+)
+def test_blank_lines_of_a_single_column_are_empty_texts(name, header):
+    Path(name).write_text(f"{header}a lemon\n\n\nsalmon\n\n")
+    found = documents(Path(name), labelled=False)
+    assert [document.text for document in found] == ["a lemon", "", "", "salmon"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.csv", "text,labels\nrice,a\n\nsoil,b\n"), ("a.tsv", "\nrice\ta\n\nsoil\n")],
+)
+def test_blank_lines_of_several_columns_are_skipped(name, text):
+    assert [document.text for document in read(name, text)] == ["rice", "soil"]
+
+
 @pytest.mark.parametrize("number", ["1e400", "NaN", "[1, Infinity]"])
 def test_infinite_number_to_keep_is_refused_with_its_line(number):
     lines = '{"text": "a", "no": 1}\n{"text": "a", "no": ' + number + "}\n"

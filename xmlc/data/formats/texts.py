@@ -9,7 +9,7 @@ import warnings
 from collections import Counter
 from collections.abc import Collection, Generator, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -120,7 +120,8 @@ def documents(
 ) -> Documents:
     r"""Yield the documents of a file one by one.
 
-    Lines end with ``\n`` or ``\r\n``, and only ASCII blanks count as spaces.
+    Lines end with ``\n`` or ``\r\n``, and only ASCII blanks count as spaces. In a file with a
+    single column, a blank line is an empty text, except at the end of the file.
 
     Parameters
     ----------
@@ -322,6 +323,8 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
     again = False  # Whether a label of the first line has another text
     one_word = 0
     number = 0
+    blank = 0
+    has_cells = False
     for number, line in enumerate(lines, start=1):
         text, *cells = line.removesuffix("\n").removesuffix("\r").split(delimiter)
         if len(cells) > 1 and columns.separator != delimiter:
@@ -331,7 +334,12 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
             )
             raise XmlcError(f"{path}:{number}: found {len(cells) + 1} columns, expected {expected}")
         if not text and not cells:
+            blank += 1
             continue
+        has_cells = has_cells or bool(cells)
+        if not has_cells:  # In a single column, a blank line between others is an empty text
+            yield from repeat(Document("", []), blank)
+        blank = 0
         place = f"{path}:{number}"
         document = _document(place, "column 2", text, names, delimiter.join(cells))
         if top is None:
@@ -399,14 +407,25 @@ def _label_key(columns: Columns, keys: Collection[str]) -> str:
 
 
 def table_rows(lines: Iterator[str], path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a table without blank lines, each with the number of its first line."""
+    """Yield the rows of a table, each with the number of its first line.
+
+    Blank lines are skipped, but between the rows of a single column they are empty cells.
+    """
     csv.field_size_limit(sys.maxsize)
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     start = 1
+    width = 0
+    blank: list[int] = []
     try:
         for row in rows:
             if row:
+                for line in blank:
+                    yield line, [""]
                 yield start, row
+                blank = []
+                width = width or len(row)
+            elif width == 1:
+                blank.append(start)
             start = rows.line_num + 1
     except csv.Error as error:
         found = f"an unreadable row ({error})"
