@@ -11,6 +11,7 @@ import pytest
 import yaml
 from command_line import run
 from repository import ROOT
+from scipy import sparse
 from small_data import prepare_tiny, random_multilabel
 from suite_cases import project_of, suite
 from tutorials import blocks
@@ -27,7 +28,6 @@ from xmlc.data import load
 X, Y = load("train.txt.xz")
 texts = [" ".join(f"word{j}" for j in X[[i]].indices) or "nothing" for i in range(1200)]
 label_lists = [[f"label {j}" for j in Y[[i]].indices] for i in range(1200)]
-classes = np.array([f"label {j}" for j in range(12)])
 """
 
 
@@ -35,10 +35,17 @@ classes = np.array([f"label {j}" for j in range(12)])
 def test_page_examples_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X, Y = random_multilabel(1300, 60, 12)
-    save_repository("train.txt.xz", X[:1200], Y[:1200])
+    # The file is sorted by label, as that of scene.
+    first = Y[:1200].toarray().argmax(axis=1)
+    order = np.argsort(first, kind="stable")
+    Y_sorted = sparse.csr_array(np.eye(12, dtype=bool)[first[order]])
+    save_repository("train.txt.xz", X[order], Y_sorted)
     save_repository("test.txt.xz", X[1200:], Y[1200:])
     page = (ROOT / "docs/package.md").read_text()
-    exec("\n".join([LEFT_TO_THE_READER, *blocks(page)]), {})
+    names = {}
+    exec("\n".join([LEFT_TO_THE_READER, *blocks(page)]), names)
+    assert len(set(names["Y_train"].indices)) > 10
+    assert names["search"].best_score_ > 0.5
 
 
 def test_example_prints_the_sets_on_page(capsys):

@@ -70,7 +70,8 @@ def fetch(name: str, mirror: str | Path | None = None) -> tuple[Part, Part]:
 
     The first call downloads the files into the user's cache folder and checks their SHA-256, so
     that later calls need no network. Each dataset keeps the split into training and test set of
-    its source. The licences are unknown.
+    its source, and the order of instances, which are sorted by label in ``scene``. So shuffle them
+    before you hold out a part. The licences are unknown.
 
     Parameters
     ----------
