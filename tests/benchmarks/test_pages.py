@@ -75,13 +75,15 @@ def test_page_on_estimators_shows_measurements():
 MODELS = ("plt-ranking-default", "plt-default", "stacking-default")
 
 
-def test_minutes_of_training_are_near_the_estimated_costs():
+def test_minutes_and_memory_of_training_are_near_the_estimated_costs():
     with open(ROOT / "config/costs.csv", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["step"] == "train"]
     seconds = {(row["dataset"], row["model"]): float(row["seconds"]) for row in rows}
-    lines = re.findall(r"(?m)^\| ([\w-]+) \| [\d,]+ \| [\d,]+ \| [\d.]+ \| (.*) \|$", WHICH)
+    memory = {(row["dataset"], row["model"]): float(row["memory_mb"]) for row in rows}
+    lines = re.findall(r"(?m)^\| ([\w-]+) \| [\d,]+ \| [\d,]+ \| [\d.]+ \| (.*) \| (\d+) \|$", WHICH)
     assert len(lines) == 4
-    for dataset, cells in lines:
+    for dataset, cells, gigabytes in lines:
+        assert round(max(memory[dataset, model] for model in MODELS) / 1000) == int(gigabytes)
         for model, minutes in zip(MODELS, cells.split(" | "), strict=True):
             # both are known to a factor of 3 only
             assert seconds[dataset, model] / 60 == pytest.approx(float(minutes), rel=0.5)

@@ -86,7 +86,8 @@ class LabelSets(Estimator):
         Y : boolean CSR, shape (n, m), optional
             Label sets of the instances.
         prior : ndarray of shape (m,), optional
-            Share of the training set that carries each label (`xmlc.thresholds.priors`).
+            Share of the training set that carries each label (`xmlc.thresholds.priors`). For
+            "instance_f" without ``Y``, it changes no set and only decides whether to warn.
 
         Returns
         -------

@@ -66,7 +66,7 @@ class TextClassifier(Estimator):
         F-measure that label sets maximise: the mean over texts or over labels, or the F-measure of
         all pairs of both. For the last two, `fit` finds a threshold for each label on held-out
         texts, at most 2,000 and a fifth, for which any estimator other than `xmlc.models.Stacking`
-        is trained a second time. `partial_fit` needs "instance_f".
+        is trained a second time. This takes at least five texts. `partial_fit` needs "instance_f".
 
     Attributes
     ----------
