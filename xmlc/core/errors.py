@@ -104,7 +104,7 @@ class InvalidParameterError(XmlcError, ValueError, TypeError):
     >>> from xmlc import PLT
     >>> PLT().set_params(aritty=4)
     Traceback (most recent call last):
-    xmlc.core.errors.InvalidParameterError: ...expected one of arity...
+    xmlc.core.errors.InvalidParameterError: ...expected arity or one of...
     """
 
 
@@ -148,6 +148,8 @@ def nearest(name: str, names: Collection[Any]) -> str:
 
 def selection(listed: Sequence[str], total: int) -> str:
     """Return some of ``total`` valid values as text, with "and N more" if needed."""
+    if len(listed) == 1 < total:
+        return f"{listed[0]} or one of {total - 1} more"
     if len(listed) < total:
         return f"one of {', '.join(listed)} and {total - len(listed)} more"
     if total <= FEW:

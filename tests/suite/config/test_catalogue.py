@@ -70,7 +70,7 @@ MISTAKES = {
     "a: {url: 'ftp://x/y'}": "a.url",
     "a: {urls: {train.txt: {url: 'http://x/y', blob: 12}}}": "a.urls.train.txt",
     "a: {propensity: [0.5, 0]}": "a.propensity[1]",
-    "a: {drvie: abcdefghijk}": "a.drvie: unknown key: found 'drvie', expected one of drive",
+    "a: {drvie: abcdefghijk}": "a.drvie: unknown key: found 'drvie', expected drive or one of",
     "a: {published: {n_train: 3}}": "a.published",
     "manual: {}": "manual: found 'manual'",
     "- a": "found ['a']",
