@@ -109,7 +109,15 @@ def test_uris_with_given_separator_and_fasttext_words_are_read():
     ("name", "text", "said"),
     [
         ("a.csv", "title,labels\nrice,a\n", ["a.csv:1", "title, labels", "text"]),
-        ("a.csv", "text,labels\nrice,a\nrice, boiled,a\n", ["a.csv:3", "3 columns", "2"]),
+        ("a.csv", "Text,Labels\nrice,a\n", ["a.csv:1", "Did you mean Text?"]),
+        ("a.tsv", "Text\tLabels\nrice\ta\n", ["a.tsv:1", "Did you mean Text?"]),
+        ("a.jsonl", '{"Text": "rice"}\n', ["a.jsonl:1", "Did you mean Text?"]),
+        ("a.tsv", "text,labels\nrice,a\n", ["no '\\t' in any line", "--format", "--delimiter"]),
+        (
+            "a.csv",
+            "text,labels\nrice,a\nrice, boiled,a\n",
+            ["a.csv:3", "3 columns", "2", "Quote", "','"],
+        ),
         (
             "a.tsv",
             "rose\ta\nrice\thttp://x/1\thttp://x/2\n",
@@ -336,7 +344,7 @@ def test_blank_lines_of_a_single_column_are_empty_texts(name, header):
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("a.csv", "text,labels\nrice,a\n\nsoil,b\n"), ("a.tsv", "\nrice\ta\n\nsoil\n")],
+    [("a.csv", "text,labels\nrice,a\n\nsoil,b\n"), ("a.tsv", "\nrice\ta\n\nsoil\tb\n")],
 )
 def test_blank_lines_of_several_columns_are_skipped(name, text):
     assert [document.text for document in read(name, text)] == ["rice", "soil"]

@@ -317,7 +317,8 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
         yield from _rows(lines, path, columns, names, delimiter)
         return
     if len(headings) > 1 and HEADINGS.issuperset(name.lower() for name in headings):
-        expected = f"one named {columns.text}. Set the names with --text and --labels."
+        hint = _hint(columns.text, headings)
+        expected = f"one named {columns.text}.{hint} Set the names with --text and --labels."
         raise XmlcError(f"{path}:1: found columns {', '.join(headings)}, expected {expected}")
     top: Document | None = None
     again = False  # Whether a label of the first line has another text
@@ -329,8 +330,9 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
         text, *cells = line.removesuffix("\n").removesuffix("\r").split(delimiter)
         if len(cells) > 1 and columns.separator != delimiter:
             expected = (
-                "a text, a tab and its labels. If line 1 is a header, set --text and --labels to "
-                r"its columns. If tabs separate labels, set --separator '\t'."
+                f"a text, {delimiter!r} and its labels. If line 1 is a header, set --text and "
+                f"--labels to its columns. If {delimiter!r} separates labels, set --separator "
+                f"{delimiter!r}."
             )
             raise XmlcError(f"{path}:{number}: found {len(cells) + 1} columns, expected {expected}")
         if not text and not cells:
@@ -348,6 +350,9 @@ def _tsv(lines: Iterator[str], path: Path, columns: Columns, names: LabelNames |
             again = not set(top.labels).isdisjoint(document.labels)
         one_word += len(words(text)) < 2
         yield document
+    if names and top and not has_cells:
+        expected = "one before the labels. Set --format or --delimiter."
+        raise XmlcError(f"{path}: found no {delimiter!r} in any line, expected {expected}")
     if names is None or top is None or not top.labels or again or number < 3:
         return
     last_words = [name.lower().strip(BLANKS).rpartition(" ")[2] for name in headings]
@@ -381,7 +386,8 @@ def _rows(
     for name in needed:
         if header.count(name) != 1:
             options = "--text, --labels, --keep and --delimiter"
-            expected = f"one named {name}. Set names and delimiter with {options}."
+            hint = _hint(name, header)
+            expected = f"one named {name}.{hint} Set names and delimiter with {options}."
             found = f"columns {', '.join(header)}"
             raise XmlcError(f"{path}:{line}: found {found}, expected {expected}")
     if names:
@@ -389,12 +395,21 @@ def _rows(
     for line, row in rows:
         if len(row) != len(header):
             expected = f"{len(header)} as in the header"
+            if len(row) > len(header):
+                expected += f". Quote cells that contain {delimiter!r}."
             raise XmlcError(f"{path}:{line}: found {len(row)} columns, expected {expected}")
         cells = dict(zip(header, row))
         text = cells[columns.text]
         kept = tuple(cells[name] for name in columns.keep)
         place = f"{path}:{line}"
         yield _document(place, f"column {labels!r}", text, names, cells.get(labels), kept)
+
+
+def _hint(name: str, names: Collection[str]) -> str:
+    for each in names:
+        if each != name and each.lower() == name.lower():
+            return f" Did you mean {each}?"
+    return ""
 
 
 def _label_key(columns: Columns, keys: Collection[str]) -> str:
@@ -471,7 +486,8 @@ def _json(
         for key in (columns.text, *columns.keep):
             if key not in row:
                 found = f"keys {quoted(', '.join(row))}"
-                expected = f"{key}. Set --text and --keep to keys that all objects have."
+                hint = _hint(key, row)
+                expected = f"{key}.{hint} Set --text and --keep to keys that all objects have."
                 raise XmlcError(f"{place}: found {found}, expected {expected}")
         text = row[columns.text]
         if not isinstance(text, str):
