@@ -26,6 +26,7 @@ from xmlc.data.formats.texts import (
     READERS,
     STDIN,
     USUAL,
+    WITH_CELLS,
     Columns,
     Document,
     documents,
@@ -176,8 +177,8 @@ def columns_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--ngrams",
     metavar="LOW,HIGH",
     callback=lambda ctx, _, text: parse_ngrams(text),
-    help="""Lengths of sequences of words or characters, such as 1,2.  [default: 1,1 for words,
-    1,2 for characters]""",
+    help="""Lengths of sequences of words or characters, such as 1,2, or 2 for 2,2.  [default: 1,1
+    for words, 1,2 for characters]""",
 )
 @click.option(
     "--measure",
@@ -215,6 +216,9 @@ def fit_command(
         expected = f"one that trains on batches, such as {STREAMING}"
         remedy = "Leave out --stream or --estimator."
         raise XmlcError(f"--estimator: found {estimator!r}, expected {expected}. {remedy}")
+    if stream and measure not in (None, INSTANCE_F):
+        expected = f"{INSTANCE_F}. Leave out --stream or --measure."
+        raise XmlcError(f"--measure: found {measure} with --stream, expected {expected}")
     n = 0
     total = 0
     about = ""
@@ -432,7 +436,9 @@ def scores_of(
 
 
 def _no_label(file: Path, found: str, given: dict[str, Any]) -> XmlcError:
-    expected = f"labels in {given['labels']!r}. Set --labels to their column."
+    expected = "at least one. Set --format if FILE has another format."
+    if (given["format"] or format_of(file)) in WITH_CELLS:
+        expected = f"labels in {given['labels']!r}. Set --labels to their column."
     return XmlcError(f"{file}: found {found}, expected {expected}")
 
 

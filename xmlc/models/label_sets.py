@@ -71,8 +71,8 @@ def estimates_of_sets(
         return spe
     if measure == "macro_f" and spe.shape[0] < FEWEST:
         said = (
-            "Predict more instances at once, or use TextClassifier(measure='macro_f') for single "
-            "texts."
+            "Predict more instances at once. For single texts, train with xmlc fit --measure "
+            "macro_f or TextClassifier(measure='macro_f'), and then leave out --measure or measure="
         )
         warnings.warn(
             f"measure='macro_f': found {spe.shape[0]} instances to find thresholds. {said}",
