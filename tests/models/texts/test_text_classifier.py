@@ -130,7 +130,7 @@ def test_fit_accepts_texts_without_labels_duplicates_and_names_with_blanks():
         (["rice", "rose"], [["a"]], ["2 texts", "1"]),
         (["rice", "rose"], ["ab", ["b"]], ["text 0", "'ab'"]),
         (["rice", "rose"], [["a"], None], ["text 1", "None"]),
-        (["rice", "rose"], [[0, 1], [1, 0]], ["text 0", "0"]),
+        (["rice", "rose"], [[0, 1], [1, 0]], ["text 0", "0", "Write the number 1 as '1'"]),
         (["rice", None], [["a"], ["b"]], ["text 1", "None"]),
         (["rice", "rose"], [{"a": 1.0, "b": 0.0}, {"a": 0.0}], ["text 0", "dict"]),
         (["rice", "\ud83d rose"], [["a"], ["b"]], "'\\ud83d rose'"),
@@ -145,6 +145,11 @@ def test_invalid_texts_and_label_lists_are_refused(texts, names, mentioned):
     for method in (model.fit, model.partial_fit, model.score):
         with raises_with(InvalidDataError, mentioned):
             method(texts, names)
+
+
+def test_fit_refuses_texts_without_any_label():
+    with raises_with(InvalidDataError, "labels: found no label in 64 texts"):
+        TextClassifier().fit(TEXTS, [[] for _ in TEXTS])
 
 
 def test_errors_of_vectorizers_are_invalid_data_errors():

@@ -75,7 +75,7 @@ def _names_of_text(i: int, names: Any) -> list[str]:
     for name in found:
         # numbers are probably a row of a label matrix, and a split empty cell is one empty text
         if not isinstance(name, str) or not name.strip():
-            advice = "Write the labels that are 1 as str(number), and leave out empty names."
+            advice = "Write the number 1 as '1', and list only names of labels that the text has."
             raise InvalidDataError(f"{where} {shown(name)}, expected a name. {advice}")
     if isinstance(names, set | frozenset):  # the order of a set differs between processes
         found.sort()

@@ -161,6 +161,11 @@ class TextClassifier(Estimator):
             lists = [lists[i] for i in kept]
             sample_weight = sample_weight[kept]
         classes = sorted(set().union(*lists))
+        if not classes:
+            found = f"found no label in {len(texts)} texts"
+            raise InvalidDataError(
+                f"labels: {found}, expected at least one. Check how the labels are read."
+            )
         vectorizer, estimator = self._new_parts(texts)
         X = transformed(vectorizer, texts, learning=True)
         warn_if_nothing_in_common(X)
