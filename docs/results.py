@@ -96,12 +96,11 @@ def readme(text: str, numbers: dict[str, dict[str, object]], claims: dict[str, T
     titles = dict(re.findall(r"(?m)^\| `(\w+)` \| ([^|]+) \|", text))
     for paper in PAPERS:
         counts = [numbers[paper][name] for name in NUMBERS[1:]]
-        rows.append([f"`{paper}`", titles[paper], *counts, *counts_of(claims[paper])[:3]])
+        rows.append([f"`{paper}`", titles[paper], *counts, *counts_of(claims[paper])])
     every = [sum(column) for column in zip(*map(counts_of, claims.values()), strict=True)]
-    rows.append(["all", "", *totals(numbers), *every[:3]])
-    return with_table(
-        text, ["paper", "title", *NUMBERS[1:], "statements", "hold", "do not hold"], rows
-    )
+    rows.append(["all", "", *totals(numbers), *every])
+    headings = ["paper", "title", *NUMBERS[1:], "statements", *STATEMENTS[1:]]
+    return with_table(text, headings, rows)
 
 
 def totals(numbers: dict[str, dict[str, object]]) -> list[int]:
