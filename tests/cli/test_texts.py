@@ -313,6 +313,8 @@ REFUSED = [
     ("predict x.npz --model features -k 1 --measure macro_f", ["-k", "--measure"]),
     ("predict x.npz --model features --measure macrof", ["--measure", "macro_f"]),
     ("predict x.npz --model features --keep id", "--keep"),
+    ("predict train.csv --model features", "train.csv: found a file of texts"),
+    ("predict a.svm --model features", "a.svm:1: found '0 1:1', of no known format. Set --format"),
     ("predict x.npz --model features --separator ,", "Leave out --separator"),
     ("predict a.svm --format svmlight --model features --delimiter ,", "Leave out --delimiter"),
     ("evaluate predictions.jsonl a.svm --format svmlight --text abstract", "Leave out --text"),

@@ -491,7 +491,10 @@ def features_and_labels(
     given: dict[str, Any],
     n_features: int | None = None,
 ) -> tuple[Any, Any]:
-    """Read features and labels from one file or from two files."""
+    """Read features and labels from one file or from two files.
+
+    For prediction, with ``n_features``, the file of labels of npz is not needed, and None.
+    """
     refuse_options_of_texts(given)
     refuse_standard_input(file)
     second = None
@@ -499,6 +502,8 @@ def features_and_labels(
         second = given["labels"]
         refuse_standard_input(Path(second))
     try:
+        if n_features and (given["format"] or detect_format(file)) == "npz":
+            return load_npz(file), None
         return load(file, given["format"], labels=second, n_features=n_features)
     except XmlcError as error:
         message = re.sub(r"(Set|Leave out) (format|labels)=", r"\1 --\2", str(error))
@@ -509,11 +514,10 @@ def features_and_labels(
 
 
 def features(file: Path, given: dict[str, Any], model: Any) -> Any:
-    """Read the features of instances, from npz without a file of labels."""
-    refuse_options_of_texts(given)
-    refuse_standard_input(file)
-    if (given["format"] or detect_format(file)) == "npz":
-        return load_npz(file)
+    """Read the features of instances."""
+    if file != STDIN and is_texts(file, given["format"]):
+        expected = "features, because the model was trained on features"
+        raise XmlcError(f"{file}: found a file of texts, expected {expected}")
     return features_and_labels(file, given, model.n_features_in_)[0]
 
 

@@ -72,7 +72,7 @@ def estimates_of_sets(
     if measure == "macro_f" and spe.shape[0] < FEWEST:
         said = (
             "Predict more instances at once. For single texts, train with xmlc fit --measure "
-            "macro_f or TextClassifier(measure='macro_f'), and then leave out --measure or measure="
+            "macro_f or TextClassifier(measure='macro_f'), and leave out --measure to predict."
         )
         warnings.warn(
             f"measure='macro_f': found {spe.shape[0]} instances to find thresholds. {said}",
