@@ -54,7 +54,7 @@ from xmlc.models.texts.analyzers import (
 )
 from xmlc.models.texts.inputs import indicator
 from xmlc.models.texts.text_classifier import DESCRIPTION, TextClassifier, named_labels
-from xmlc.models.texts.vectorizers import default_vectorizer
+from xmlc.models.texts.vectorizers import default_vectorizer, transformed
 from xmlc.thresholds.label_sets import SetMeasure
 
 BATCH = 1000  # texts that the commands predict or learn at a time
@@ -349,7 +349,7 @@ def features_of_texts(
     unknown = 0
     for batch in text_batches(file, given, BATCH, labelled=False):
         texts, _, kept = zip(*batch, strict=True)
-        X = model.features(texts)
+        X = transformed(model.vectorizer_, texts)
         n += len(texts)
         unknown += n_unknown(X)
         yield X, kept

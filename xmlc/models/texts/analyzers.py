@@ -65,7 +65,7 @@ def with_characters(vectorizer: Any) -> bool:
     )
 
 
-def warn_if_nothing_in_common(X: Any) -> None:
+def warn_if_unshared(X: Any) -> None:
     """Warn if most of the training texts, the rows of ``X``, share no feature with another text."""
     if not hasattr(X, "nonzero") or X.shape[0] < SOME:
         return

@@ -29,12 +29,7 @@ from xmlc.models.label_sets import (
     ranked_set_of_row,
 )
 from xmlc.models.registry import DEFAULT, STREAMING, estimator_class, load_model
-from xmlc.models.texts.analyzers import (
-    n_unknown,
-    settings_for,
-    warn_if_nothing_in_common,
-    warn_if_unknown,
-)
+from xmlc.models.texts.analyzers import n_unknown, settings_for, warn_if_unknown, warn_if_unshared
 from xmlc.models.texts.inputs import checked_pairs, checked_texts, indicator
 from xmlc.models.texts.vectorizers import (
     default_vectorizer,
@@ -163,12 +158,10 @@ class TextClassifier(Estimator):
         classes = sorted(set().union(*lists))
         if not classes:
             found = f"found no label in {len(texts)} texts"
-            raise InvalidDataError(
-                f"labels: {found}, expected at least one. Check how the labels are read."
-            )
+            raise InvalidDataError(f"labels: {found}, expected some. Check how they are read.")
         vectorizer, estimator = self._new_parts(texts)
         X = transformed(vectorizer, texts, learning=True)
-        warn_if_nothing_in_common(X)
+        warn_if_unshared(X)
         Y = indicator(lists, {name: j for j, name in enumerate(classes)})
         estimator._fit_rows(X, Y, sample_weight)
         thresholds = {}
@@ -234,7 +227,7 @@ class TextClassifier(Estimator):
         X = transformed(vectorizer, texts)
         estimator.partial_fit(X, indicator(lists, column))
         if is_first:
-            warn_if_nothing_in_common(X)
+            warn_if_unshared(X)
             self._begin_learning()
         self.thresholds_ = {}
         self.estimator_ = estimator
@@ -275,7 +268,7 @@ class TextClassifier(Estimator):
             check("k", k, whole(1, MANY))
             ranked = self.predict_top_k(texts, min(k, max(1, model.n_labels_)))
             return ListPerText(named_labels(self.classes_, *ranked))
-        X = self._features(texts)
+        X = self.features(texts)
         x = model._only_row(X)
         if x is not None and self.measure == INSTANCE_F:
             ranked = ranked_set_of_row(model, x)
@@ -306,17 +299,12 @@ class TextClassifier(Estimator):
         XmlcError
             As for `predict`.
 
-        Warns
-        -----
-        UserWarning
-            As for `predict`.
-
         See Also
         --------
         predict, predict_proba
         """
         model = self._fitted()
-        X = self._features(texts)
+        X = self.features(texts)
         x = model._only_row(X)
         if x is None:
             return model.predict_top_k(X, k, label_weights)
@@ -342,16 +330,11 @@ class TextClassifier(Estimator):
         XmlcError
             As for `predict`.
 
-        Warns
-        -----
-        UserWarning
-            As for `predict`.
-
         See Also
         --------
         predict_top_k
         """
-        return self._fitted().predict_proba(self._features(texts), threshold)
+        return self._fitted().predict_proba(self.features(texts), threshold)
 
     def predict_sets(self, texts: Iterable[str], thresholds: Any = None) -> list[list[str]]:
         """Return the label set of each text as a list of names.
@@ -373,11 +356,6 @@ class TextClassifier(Estimator):
         XmlcError
             As for `predict`.
 
-        Warns
-        -----
-        UserWarning
-            As for `predict`.
-
         See Also
         --------
         predict, xmlc.thresholds
@@ -385,9 +363,9 @@ class TextClassifier(Estimator):
         if hasattr(thresholds, "predict"):
             sets = thresholds.predict(self.predict_proba(texts, MIN_PROBABILITY))
         elif thresholds is None:
-            sets = self._sets(self._features(texts))
+            sets = self._sets(self.features(texts))
         else:
-            sets = self._fitted().predict(self._features(texts), thresholds)
+            sets = self._fitted().predict(self.features(texts), thresholds)
         return [
             list(self.classes_[sets.indices[start:end]]) for start, end in pairwise(sets.indptr)
         ]
@@ -591,10 +569,7 @@ class TextClassifier(Estimator):
         texts = checked_texts(texts, self.vectorizer)
         if not texts:  # vectorizers raise an error for an empty list
             return sparse.csr_array((0, model.n_features_in_), dtype=np.float32)
-        return transformed(self.vectorizer_, texts)
-
-    def _features(self, texts: Iterable[str]) -> Any:
-        X = self.features(texts)
+        X = transformed(self.vectorizer_, texts)
         warn_if_unknown("texts", n_unknown(X), X.shape[0])
         return X
 
