@@ -282,7 +282,8 @@ FILES = {
 ON_FORMATS = ["csv, tsv, jsonl, json, fasttext", "--format"]
 REFUSED = [
     ("fit empty.csv --out new", "empty.csv"),
-    ("fit letters.csv --out new", "TfidfVectorizer"),
+    ("fit letters.csv --out new", ["TfidfVectorizer", "--analyzer char"]),
+    ("fit letters.csv --analyzer char --measure macro_f --out new", ["1 instances", "at least 5"]),
     ("fit train.csv --labels label --out new", "4 texts"),
     ("fit train.csv --separator '' --out new", "--separator"),
     ("fit train.csv --estimator oracle --out new", ["oracle", *TRAINABLE]),
@@ -453,3 +454,5 @@ def test_measure_of_fit_and_of_predict(xmlc, predicted, monkeypatch):
         expected = [sorted(model.classes_[row.indices]) for row in chosen]
         assert sets(f"--measure {measure}") == expected
         assert sets(f"--measure {measure} --model plain") == expected
+    write_csv("few.csv", ROWS)
+    assert "leave out --measure" in xmlc("predict few.csv --model model --measure macro_f").err

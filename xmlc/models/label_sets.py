@@ -120,7 +120,8 @@ def _estimates_without(
     n = X.shape[0]
     if n < 5:
         raise InvalidDataError(
-            f"found {n} instances, expected at least 5 to hold out a fifth for thresholds"
+            f"found {n} instances, expected at least 5 to hold out a fifth for thresholds. "
+            "Add more, or leave out the measure."
         )
     order = random_permutation(n, getattr(model, "random_state", 0), Stream.STACKING)
     rows, part = np.split(order, [min(MOST_HELD_OUT, n // 5)])

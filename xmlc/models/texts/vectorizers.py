@@ -130,5 +130,5 @@ def transformed(vectorizer: Any, texts: list[str], learning: bool = False) -> An
             f"{error.filename}: found no such file, expected one file per text"
         ) from error
     except ValueError as error:  # for example, if no text has a word
-        said = "Change the texts or the settings of the vectorizer, such as analyzer='char'."
+        said = "Change the texts or the analyzer, such as --analyzer char or analyzer='char'."
         raise InvalidDataError(f"{type(vectorizer).__name__} failed ({error}). {said}") from error
