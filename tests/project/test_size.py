@@ -9,7 +9,7 @@ from repository import ROOT
 
 # A limit is 2 % above the size of the folder when it was set. Give the reason for a higher limit in
 # the commit.
-LIMITS = {"xmlc/suite": 98_400, "xmlc": 277_400, "tests": 323_700, "benchmarks": 41_700}
+LIMITS = {"xmlc/suite": 94_600, "xmlc": 275_900, "tests": 299_600, "benchmarks": 41_700}
 SPACES = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
