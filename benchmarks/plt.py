@@ -124,7 +124,6 @@ def _measure_training(
 def _measure_prediction(
     report: Report, models: Models, others: Baselines, data: Data, rounds: int
 ) -> dict[Key, Ranking]:
-    """Rank the test set with all models and searches."""
     X = data.X_test
     tasks = [
         ranking_task(name_of(solver, name), searching(model, search), X, n)

@@ -105,7 +105,6 @@ def _name_in(folder: Path, file: Path) -> str:
 
 
 def _run(file: Path, name: str) -> ModuleType:
-    """Run a Python file as a module, in `sys.modules` if it has a name."""
     spec = importlib.util.spec_from_file_location(name or file.stem, file)
     if spec is None or spec.loader is None:
         raise XmlcError(f"{file}: found a file that Python cannot import")

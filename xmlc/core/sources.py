@@ -92,7 +92,6 @@ def _code(tree: ast.AST) -> str:
 
 
 def _imports(tree: ast.Module) -> frozenset[str]:
-    """Return the dotted names that a file imports, also relative ones."""
     names: set[str] = set()
     for node in _running_statements(tree.body):
         if isinstance(node, ast.Import):

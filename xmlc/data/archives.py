@@ -209,7 +209,6 @@ def _files_in(archive: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _wanted(paths: list[str], wanted: Collection[str]) -> dict[str, str]:
-    """Return the archive path of each wanted file, as a dict to the wanted names."""
     if len(paths) == len(wanted) == 1:
         return dict(zip(paths, wanted))
     found = {}

@@ -288,7 +288,6 @@ def _matrix(ids: np.ndarray, data: np.ndarray, lengths: np.ndarray, n_columns: i
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
-    """Concatenate the arrays in a list, which is emptied to release their memory."""
     whole = np.concatenate(parts)
     parts.clear()
     return whole

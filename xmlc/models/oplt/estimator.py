@@ -234,7 +234,6 @@ class OPLT(SparseProbabilityEstimator):
         return self
 
     def _start(self, chosen: float = 1.0) -> None:
-        """Note the hyperparameters that later calls must not change."""
         self.gamma_ = float(self.gamma or chosen)
         self.weight_threshold_ = None
         self.n_instances_ = 0

@@ -519,9 +519,6 @@ class TextClassifier(Estimator):
         return model
 
     def _new_parts(self, texts: list[str], stream: bool = False) -> tuple[Any, Any]:
-        """Return an unfitted vectorizer, by default one for the scripts of ``texts``, and an
-        estimator.
-        """
         if self.vectorizer is None:
             vectorizer = default_vectorizer(settings_for(texts), stream)
         else:

@@ -380,7 +380,6 @@ def file_facts(folder: Path) -> dict[str, FileFacts]:
 
 
 def _named(name: str, entry: Dataset) -> Dataset:
-    """Rename an entry and its alternatives, which get its filter file."""
     others = (replace(other, filter=other.filter or entry.filter) for other in entry.alternatives)
     return replace(entry, name=name, alternatives=[_named(name, other) for other in others])
 

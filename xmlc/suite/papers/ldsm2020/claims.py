@@ -127,7 +127,6 @@ def shallow_trees_suffice(numbers: pd.DataFrame) -> pd.Series:
 
 
 def _after_training(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Return the objectives J on each level of LdSM's trees after the last epoch."""
     names = ("tree", "level", "level_nodes", "epoch", "minimum", "mean")
     epochs = parts(numbers[numbers["model"].isin(LDSM)], "tree ", *names)
     last = epochs.groupby([*RUN, "tree", "level"])["epoch"].transform("max")
