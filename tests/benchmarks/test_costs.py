@@ -33,7 +33,7 @@ def measured(folder, options):
 @pytest.mark.slow
 def test_each_step_of_a_model_has_a_row_and_rows_are_appended(tmp_path, monkeypatch):
     # The steps need only some of the kernels.
-    monkeypatch.setattr(costs, "compile_models", lambda models, cores: None)
+    monkeypatch.setattr(costs, "compile_models", lambda models: None)
     measured(tmp_path, "--model fastxml")
     rows = measured(tmp_path, "--model ldsm --step sweep --step train --trees 2")
     forest = ["prepare", "train", "estimate", "thresholds", "rank", "forest"]
