@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from repository import ROOT
 
-from xmlc.suite.results.verdicts import ClaimVerdict
+from xmlc.suite.results.verdicts import ClaimVerdict, Verdict
 
 MAKER = runpy.run_path(str(ROOT / "docs/error_rates.py"))
 FEW = 1000
@@ -36,6 +36,23 @@ def test_rates_of_statements_are_on_page():
             likely = min(max(on_paper, 0.5), 99.5)
             error = np.sqrt(likely * (100 - likely) / FEW)
             assert abs(on_paper - here) <= 4 * error + 1  # both rates are rounded
+
+
+@pytest.mark.parametrize(("level", "deviation"), [(64, 0.6), (10, 1.0)])
+def test_interval_covers_at_least_94_percent_of_faithful_numbers(level, deviation):
+    verdicts = MAKER["number_verdicts"](level, deviation, 0)
+    outside = verdicts[Verdict.ABOVE] + verdicts[Verdict.BELOW]
+    assert outside <= 0.06 * MAKER["RUNS"]
+    assert verdicts[Verdict.ABOVE] == pytest.approx(verdicts[Verdict.BELOW], rel=0.2)
+
+
+@pytest.mark.parametrize("kind", MAKER["KINDS"])
+def test_verdicts_separate_true_and_false_statements(kind):
+    for effect, right, wrong in ((2, "holds", "does not hold"), (-2, "does not hold", "holds")):
+        _, effects = MAKER["simulated"](effect, kind, FEW)
+        verdicts = [plain for plain, _ in MAKER["claim_verdicts"](effects)]
+        assert verdicts.count(right) >= 0.93 * FEW
+        assert verdicts.count(wrong) == 0
 
 
 def varying(effect):
