@@ -186,7 +186,8 @@ class NaiveOPLT:
             for child in new.children:
                 child.parent = new
         else:
-            new.label, v.label = v.label, None
+            new.label = v.label
+            v.label = None
             self.leaf[new.label] = new
         v.children = [new]
         new.eta = v.theta.copy()

@@ -67,7 +67,8 @@ def test_gfm2011_table_1_uses_inference_on_full_training_set(finished, multilabe
 
 def test_estimates_of_another_program_have_table_rows(finished):
     """Posteriors that are passed as another program's estimates give the rows of the oracle."""
-    folder, data = finished.folder / "estimates", Prepared(finished.folder / "results/demo/data")
+    folder = finished.folder / "estimates"
+    data = Prepared(finished.folder / "results/demo/data")
     given = {name: f"estimates/{name}.npz" for name in ("validation", "test")}
     theirs = {
         "estimator": "estimates",
