@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from xmlc.models.texts import TextClassifier as TextClassifier
     from xmlc.thresholds import LabelSets as LabelSets
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 lazy_names(__name__, "__version__", "set_progress")
 
 
